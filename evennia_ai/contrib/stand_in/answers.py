@@ -7,14 +7,15 @@ from functools import partial
 from evennia_ai.contrib.stand_in import recalled
 from evennia_ai.contrib.stand_in.languages import Intent
 from evennia_ai.contrib.stand_in.passages import Passage, price_line, split_lore
-from evennia_ai.contrib.stand_in.view import KNOWN, StandInView
+from evennia_ai.contrib.stand_in.view import ALIKE, KNOWN, StandInView
 from evennia_ai.contrib.stand_in.words import is_description, rotated
 from evennia_ai.policy.conversation.requested_acts import exit_parts, match_name
 from evennia_ai.policy.texts import plain_words
 
 Handler = Callable[[StandInView, str, str], str]
 STORY = 330  # characters of a tale
-MOST_LISTED, MOST_WARES = 5, 12  # things that are named
+MOST_LISTED, MOST_WARES, MOST_TOPICS = 5, 12, 2  # things that are named
+REACTED = 0.4  # least likeness to an example of a statement
 ASK_ALL = frozenset({"wares", "price", "food", "drink"})  # of a keeper: all that it sells
 SOLD = frozenset({"price", "ask_goal"})  # kinds that ask what a ware costs, if they name one
 ORDERED = frozenset({"buy", "food", "drink"})  # kinds of sentences that may be an order
@@ -40,7 +41,7 @@ def answer(view: StandInView, text: str) -> str:
     reply = first or memory or known or _priced(view, text)
     if not reply and asks and intent.say and not view.is_foreign:
         # A phrase of a kind tells less than what surely is about the question.
-        reply = view.best(view.find(text, view.of(KNOWN), sure=True))
+        reply = view.best(view.find(text, view.of(KNOWN), sure=not view.vectors))
     if reply:
         return to_order(view, text, reply) if intent.key in ORDERED else reply
     if not intent.say:
@@ -75,9 +76,10 @@ def _sought(view: StandInView, intent: Intent, topic: str, text: str) -> str:
 
 
 def _priced(view: StandInView, text: str) -> str:
-    """Return what a ware costs that a line names, "" if it names none."""
-    name = match_name(text, [*view.transcript.goods])
-    return price_line(name, view.transcript.goods[name]) if name else ""
+    """Return what the wares cost that a line names, "" if it names none."""
+    goods, parts = view.transcript.goods, view.language.pattern("patterns", "parts").split(text)
+    names = dict.fromkeys(match_name(part, [*goods]) for part in parts)
+    return " ".join(price_line(name, goods[name]) for name in names if name)
 
 
 def _to_question(view: StandInView, text: str) -> str:
@@ -93,12 +95,17 @@ def _to_question(view: StandInView, text: str) -> str:
     reply = view.best(view.find(text, known) or view.find(text, every, sure=True))
     reply = reply or (_at_hand(view, text) if language.finds("asks_place", text) else "")
     reply = reply or (denied(view, text) if language.finds("supposes", text) else "")
+    kind = "" if reply else view.nearest_kind(text, "examples", ALIKE)
+    reply = reply or (HANDLERS[kind](view, text, "") if kind in HANDLERS else "")
     if reply:
         return reply
     if language.finds("mine", text) and not language.finds("permission", text):
         return view.phrase("told_nothing")
-    supposed = "denied_self" if language.finds("supposes", text) else "unknown_self"
-    return view.phrase(language.kind_of(text) or (supposed if about_you else "unknown"))
+    supposes = about_you and language.finds("supposes", text)
+    words = view.phrase("denied_self" if supposes else "unknown")
+    titles = [title for title, _ in map(split_lore, view.scene.lore) if title][:MOST_TOPICS]
+    offer = view.phrase("ask_of", topics=view.listed(titles, "or")) if titles else ""
+    return words if supposes or view.repeats(offer) else f"{words} {offer}".strip()
 
 
 def _to_statement(view: StandInView, text: str) -> str:
@@ -113,7 +120,9 @@ def _to_statement(view: StandInView, text: str) -> str:
     passages = len(view.language.content(text)) > 1 and view.find(text, known, sure=True)
     if passages and not view.repeats(passages[0][1].text):
         return view.spoken(passages[0][1])
-    return view.phrase("noted" if view.language.finds("mine", text) else "remark")
+    kind = view.nearest_kind(text, "reactions", REACTED)
+    noted = "noted" if view.language.finds("mine", text) else "remark"
+    return view.phrase(noted if kind in ("", "remark") else kind)
 
 
 def to_order(view: StandInView, text: str, known: str) -> str:
@@ -249,7 +258,9 @@ def _at_hand(view: StandInView, text: str) -> str:
 def _exits(view: StandInView, text: str, topic: str) -> str:
     """Return where an exit leads, or which exits there are."""
     exit_name = match_name(topic, view.situation.exits)
-    names = [exit_parts(name)[0] for name in view.situation.exits]
+    parts = map(exit_parts, view.situation.exits)
+    joint = view.language.data.get("joints", {}).get("to", "-")
+    names = [f"{name} {joint} {leads}" if leads else name for name, leads in parts]
     if topic and not exit_name:
         ways = view.listing("exits", "exits_none", names, "exits")
         known = view.known(text, ("self", "lore")) or view.known(topic, ("self", "lore"))

@@ -119,11 +119,6 @@ class Language:
         """Return True for a sentence that asks and states nothing."""
         return text.rstrip(' "”)').endswith("?") or self.finds("question", text)
 
-    def kind_of(self, question: str) -> str:
-        """Return the key of the phrases for a question that nothing answers; "" for none."""
-        kinds = self.data.get("kinds", ())
-        return next((key for pattern, key in kinds if compiled(pattern).search(question)), "")
-
     @cached_property
     def vocabulary(self) -> frozenset[str]:
         """Return the words of the language's file, those of its patterns included."""

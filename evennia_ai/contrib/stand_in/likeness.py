@@ -18,6 +18,7 @@ TextVectors = Mapping[str, Floats]  # unit vectors by text
 MOST_NEW = 96  # texts that are embedded for one request; the others wait for the next one
 MOST_KEPT = 4_096
 PART = 0.05  # that a sentence alone counts less than a whole line
+SHARED = 0.1  # what all of a question's words add to the cosine
 NEAREST = 3  # the lines that a line is compared with
 
 
@@ -69,7 +70,8 @@ class AnswerRule(NamedTuple):
     know this". A line's worth is its likeness, less
     ``crowd`` times its likeness to its nearest three, since what many say tells nothing of anybody,
     and more by ``length`` times the logarithm of its words. ``same`` is how like each other lines
-    of one subject are; ``known`` is for persona and lore, ``sure`` for what answers unasked.
+    of one subject are; ``known`` is for persona and lore, ``alone`` for the best of these if it is
+    nearer by ``margin`` than the next, ``sure`` for what answers unasked.
     """
 
     told: float
@@ -79,32 +81,38 @@ class AnswerRule(NamedTuple):
     length: float
     same: float
     known: float
+    alone: float
+    margin: float
     sure: float
 
 
 # Of what three strangers told, by meaning, 50 % is answered and 4 % wrongly; of questions about
 # what they had not told, 23 %, with "I only know this" where that is uncertain.
-BY_MEANING = AnswerRule(0.66, 0.8, 3.0, 0.3, 0.08, same=0.7, known=0.42, sure=0.55)
-BY_WORDS = AnswerRule(0.5, 0.5, 0.0, 0.0, 0.0, same=0.5, known=0.54, sure=0.8)
+BY_MEANING = AnswerRule(
+    0.66, 0.8, 3.0, 0.3, 0.08, same=0.7, known=0.4, alone=0.36, margin=0.1, sure=0.55
+)
+BY_WORDS = AnswerRule(
+    0.5, 0.5, 0.0, 0.0, 0.0, same=0.5, known=0.54, alone=0.54, margin=0.0, sure=0.8
+)
 
 
 def likeness(
     text: str, lines: Sequence[Sequence[str]], vectors: TextVectors, language: Language
 ) -> tuple[AnswerRule, list[float]]:
-    """Return how like a text some lines are, and the rule for it: cosines, or shares of its words.
+    """Return how like a text some lines are, and the rule for it: by meaning, or its words alone.
 
     A line is given as its whole and its sentences; the most alike counts.
     """
-    own = vectors.get(text)
+    own, stems = vectors.get(text), set(language.content(text))
+    held = (stems.intersection(language.content(whole)) for whole, *_ in lines)
+    shares = [len(words) / (len(stems) or 1) for words in held]
     if own is None:
-        stems = set(language.content(text))
-        held = (stems.intersection(language.content(whole)) for whole, *_ in lines)
-        return BY_WORDS, [len(words) / (len(stems) or 1) for words in held]
+        return BY_WORDS, shares
     fits = []
-    for parts in lines:
+    for parts, share in zip(lines, shares, strict=True):
         rows = [vectors[part] for part in parts if part in vectors]
         cosines = [float(own @ row) - PART * bool(at) for at, row in enumerate(rows)]
-        fits.append(max(cosines, default=0.0))
+        fits.append(max(cosines, default=0.0) + SHARED * share)
     return BY_MEANING, fits
 
 

@@ -9,6 +9,7 @@ from evennia_ai.contrib.stand_in.languages import COURTESIES, Language, language
 from evennia_ai.contrib.stand_in.stand_in_request import StandInRequest
 from evennia_ai.contrib.stand_in.transcript import LONG_AGO, Transcript, TranscriptLine
 from evennia_ai.contrib.stand_in.words import an, capitals, sentences
+from evennia_ai.policy.conversation.requested_acts import exit_parts
 from evennia_ai.policy.facts.check import without_address
 
 SHORT = 5  # words of a courtesy that says nothing else
@@ -19,7 +20,7 @@ SPOKEN = frozenset({"say", "whisper", "acted"})
 
 @dataclass(frozen=True)
 class Passage:
-    """Knowledge; ``source`` is self, want, never, lore, seen, note or told, ``title`` finds it."""
+    """Knowledge; ``source`` is self, want, never, lore, exit, seen, note or told, ``title`` finds it."""
 
     text: str
     source: str
@@ -53,7 +54,9 @@ def read_known(
         yield from _lore(entry, character.language)
     for name, price in transcript.goods.items():
         yield Passage(price_line(name, price), "self")
-    here = scene.situation
+    here, form = scene.situation, character.language.data.get("forms", {}).get("way", "")
+    for name, place in map(exit_parts, here.exits if form else ()):
+        yield Passage(capitals(form.format(name, place or name)), "exit")
     for part in (*sentences(here.description), *(f"{note.rstrip('.')}." for note in here.notes)):
         yield Passage(part, "seen")
     yield from (Passage(line.text, "note") for line in transcript.heard if line.kind == "note")

@@ -37,9 +37,12 @@ FRESH_LINES = 12  # of the character's own, within which no sentence is said twi
 ADDRESS = re.compile(r"^\{who\}, |, \{who\}(?= ?[.,:;!?])")
 SLOT = re.compile(r"\{(\w+)\}")
 BEFORE = 0.1  # that likeness to a line with the one before it counts less
-MEANT = 0.5  # least likeness to an example of a kind
+MEANT, ALIKE = 0.5, 0.4  # least likeness to an example of a kind, and if nothing else is known
+OTHER = "other"  # key of examples of no kind
 AS_GOOD = 0.93  # least share of the best likeness to be told instead of what was said before
-KNOWN = ("self", "want", "never", "lore", "seen", "note")
+# What passages of a source count less as answers to questions.
+LESS = {"want": 0.1, "never": 0.1, "exit": 0.1, "seen": 0.05}
+KNOWN = ("self", "exit", "want", "never", "lore", "seen", "note")
 Scored = list[tuple[float, Passage]]
 
 
@@ -146,21 +149,24 @@ class StandInView:
         return tuple(p for p in lines if p not in hidden and not self.is_silent_about(p.searched))
 
     def asked_of(self, text: str) -> tuple[Intent, str]:
-        """Return the kind of a sentence and its topic, by patterns, else by the nearest example."""
+        """Return the kind of a sentence and its topic: of the example that it is like, else by patterns."""
         intent, topic = self.language.asked_of(text)
-        own = self.vectors.get(text)
-        if intent.key or own is None:
-            return intent, topic
-        rows = (
-            (key, example)
-            for key, row in self.language.data.get("examples", {}).items()
-            for example in row
+        key = self.nearest_kind(text, "examples", MEANT)
+        return (
+            (intent, topic) if key in ("", OTHER, intent.key) else (self.language.intent(key), "")
         )
+
+    def nearest_kind(self, text: str, table: str, least: float) -> str:
+        """Return the kind of the example of a table that a text is most like; "" if of none."""
+        own, rows = self.vectors.get(text), self.language.data.get(table, {})
+        known = [(key, self.vectors.get(example)) for key in rows for example in rows[key]]
         fits = [
-            (float(own @ self.vectors[row[1]]), row[0]) for row in rows if row[1] in self.vectors
+            (float(own @ row), key) for key, row in known if own is not None and row is not None
         ]
+        if not self.language.finds("mine", text):  # meaning hardly tells "my name" from "your name"
+            fits = [(fit, key) for fit, key in fits if not key.startswith("recall")]
         fit, key = max(fits, default=(0.0, ""))
-        return self.language.intent(key if fit >= MEANT else ""), topic
+        return key if fit >= least else ""
 
     # --- what was said before ---
 
@@ -247,17 +253,22 @@ class StandInView:
             passages = [item for item in passages if self._tells(intent, item, text)]
         if intent and intent.exact:  # it names a ware
             passages = self._sharing(meant, intent.drop, passages)
-        named = "" if intent else match_name(text, self.known_people)
+        by_words = text not in self.vectors
+        named = match_name(text, self.known_people) if by_words and not intent else ""
         if named:
             passages = [item for item in passages if match_name(named, [item.searched])]
-        if not intent and self.language.finds("yes_no", text):
+        if by_words and not intent and self.language.finds("yes_no", text):
             passages = self._sharing(text, named, passages) if named else passages
             sure = sure or not named
         rule, fits = self.likeness(text, passages)
         if meant != text:
             in_talk = self.likeness(meant, passages)[1]
             fits = [max(fit, other - BEFORE) for fit, other in zip(fits, in_talk, strict=True)]
-        least = -1.0 if intent else rule.sure if sure else rule.known
+        if not intent:
+            fits = [f - LESS.get(p.source, 0) for f, p in zip(fits, passages, strict=True)]
+        best, *others = sorted(fits, reverse=True)[:2] or [0.0]
+        stands_out = best >= max([0.0, *others]) + rule.margin
+        least = -1.0 if intent else rule.sure if sure else rule.alone if stands_out else rule.known
         scored = [(fit, item) for fit, item in zip(fits, passages, strict=True) if fit >= least]
 
         def order(item: tuple[float, Passage]) -> tuple[bool, float]:
@@ -288,7 +299,8 @@ class StandInView:
             return text
         now = {line.text.strip() for line in self.lines}
         before = [line for line in self.transcript.talk if line.strip() and line.strip() not in now]
-        return " ".join((*before[-1:], text))
+        own = self.sentences[: self.sentences.index(text)] if text in self.sentences else ()
+        return " ".join((*(own or before)[-1:], text))
 
     def known(self, text: str, sources: Sequence[str] = KNOWN, intent: Intent | None = None) -> str:
         """Return the best passage about a line; "" if none."""

@@ -52,8 +52,8 @@ def test_it_makes_up_no_debt(debts, speaker, question):
     [
         ("Where is the tower?", "Tower"),
         ("How do I get to the market?", "Market"),
-        ("How do I get out of here?", "north and stairs"),
-        ("Where can I go from here?", "north and stairs"),
+        ("How do I get out of here?", "north to Market and stairs to Tower"),
+        ("Where can I go from here?", "north to Market and stairs to Tower"),
         ("Where are we?", "Guardroom"),
     ],
 )

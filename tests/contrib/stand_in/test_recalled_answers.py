@@ -97,7 +97,7 @@ def test_what_nobody_told_is_not_answered():
 
 
 def test_what_hardly_stands_out_answers_nothing():
-    limps = "he limps since the fair"
+    limps = "the horse called Pickles limps"
     likely = {OLD: mixed((0.4, HORSE), (0.9, NOISE)), limps: mixed((0.39, HORSE), (0.9, LEGS))}
     told = (f"Ann says: {OLD}", *[f"Ann says: {CHATTER}"] * 2)
     assert answer(QUESTION, *told, vectors=VECTORS | PLAIN | likely) == OLD
@@ -188,7 +188,7 @@ def test_who_asks_of_oneself_by_name_is_meant():
     (0.05, None, None), (0.12, False, None), (0.3, True, True),
 ])  # fmt: skip
 def test_another_persons_words_must_be_more_certain(likeness, own, of_another):
-    asked, line = "what is the horse called?", "the horse is called Bolt"
+    asked, line = "what is the horse called?", "they say Bolt to him"
     vectors = VECTORS | PLAIN | {asked: HORSE, line: mixed((likeness, HORSE), (1.0, NOISE))}
     for speaker, expected in (("Ann", own), ("Ben", of_another)):
         told = (f"{speaker} says: {line}", f"Ann says: {CHATTER}", f"Ann says: {CHATTER}")
