@@ -18,7 +18,6 @@ MOST_LISTED, MOST_WARES, MOST_TOPICS = 5, 12, 2  # things that are named
 REACTED = 0.4  # least likeness to an example of a statement
 ASK_ALL = frozenset({"wares", "price", "food", "drink"})  # of a keeper: all that it sells
 SOLD = frozenset({"price", "ask_goal"})  # kinds that ask what a ware costs, if they name one
-ORDERED = frozenset({"buy", "food", "drink"})  # kinds of sentences that may be an order
 # Kinds of questions that what it sees and did answers first.
 SEEN = frozenset("who_here what_here time carry place_name exits recall_gift".split())
 FEW = 4  # words of a topic that names a thing
@@ -43,7 +42,7 @@ def answer(view: StandInView, text: str) -> str:
         # A phrase of a kind tells less than what surely is about the question.
         reply = view.best(view.find(text, view.of(KNOWN), sure=not view.vectors))
     if reply:
-        return to_order(view, text, reply) if intent.key in ORDERED else reply
+        return reply
     if not intent.say:
         return _to_question(view, text) if asks else _to_statement(view, text)
     if not (intent.tells and intent.label):
@@ -65,14 +64,10 @@ def _sought(view: StandInView, intent: Intent, topic: str, text: str) -> str:
     if asks_all and len(goods) > 1:
         wares = [f"{view.thing(name)} ({price})" for name, price in goods.items()]
         return view.listing("wares_all", "", wares[:MOST_WARES])
-    if intent.tells and intent.exact:
-        return view.known(text, intent.sources, intent) or denied(view, text)
-    if intent.tells:
-        known = view.known(text, intent.sources, intent)
-        return known or (_goal(view, text, topic) if intent.key == "task" else "")
-    if not intent.seek or view.language.finds("mine", topic):
-        return ""
-    return view.known(text, intent.sources)
+    known = view.known(text, intent.sources, intent) if intent.tells else ""
+    if known or not intent.tells:
+        return known
+    return denied(view, text) if intent.exact else _goal(view, text, topic) * (intent.key == "task")
 
 
 def _priced(view: StandInView, text: str) -> str:
@@ -87,12 +82,7 @@ def _to_question(view: StandInView, text: str) -> str:
     language = view.language
     about_you = language.finds("about_you", text)
     every = [] if view.is_foreign else view.of(KNOWN)
-    known = every
-    if about_you:  # no lore about others, unless it is surely meant: "how do you get there?"
-        known = [
-            item for item in every if item.source != "lore" or language.finds("mine", item.text)
-        ]
-    reply = view.best(view.find(text, known) or view.find(text, every, sure=True))
+    reply = view.best(view.find(text, every, sure=about_you and not view.vectors))
     reply = reply or (_at_hand(view, text) if language.finds("asks_place", text) else "")
     reply = reply or (denied(view, text) if language.finds("supposes", text) else "")
     kind = "" if reply else view.nearest_kind(text, "examples", ALIKE)
@@ -123,15 +113,6 @@ def _to_statement(view: StandInView, text: str) -> str:
     kind = view.nearest_kind(text, "reactions", REACTED)
     noted = "noted" if view.language.finds("mine", text) else "remark"
     return view.phrase(noted if kind in ("", "remark") else kind)
-
-
-def to_order(view: StandInView, text: str, known: str) -> str:
-    """Return what is known of a ware, behind a word of consent if the line orders it."""
-    finds, content = view.language.finds, view.language.content
-    if view.language.asks(text) or not finds("orders", text) or finds("denies", known):
-        return known
-    is_new = any(set(content(known)).issubset(content(passage.text)) for passage in view.passages)
-    return view.phrase("ordered", fact=known if is_new else "").strip()
 
 
 def denied(view: StandInView, text: str) -> str:
@@ -187,21 +168,6 @@ def _done_it(view: StandInView, text: str, topic: str) -> str:
     return view.phrase("gave_you", things=view.thing(named)) if named else ""
 
 
-def _know_person(view: StandInView, text: str, topic: str) -> str:
-    """Return what is known of a person or a thing, or that the name is not known."""
-    reply = recalled.told(view, text) or _about_person(view, text, topic)
-    known = match_name(topic, [*view.known_people, *(item.speaker for item in view.told)])
-    return (reply if known else view.known(topic)) or view.phrase("stranger", other=topic)
-
-
-def _about_person(view: StandInView, text: str, topic: str) -> str:
-    """Return what is known of a person, or an opinion if the topic is nobody that it knows of."""
-    named = match_name(topic, [*view.known_people, *(item.speaker for item in view.told)])
-    scored = view.find(topic, view.of(KNOWN))
-    judged = [item for item in scored if view.language.finds("judges", item[1].text)]
-    return view.best(judged or scored) or ("" if named else view.phrase("opinion"))
-
-
 def _goal(view: StandInView, text: str, topic: str) -> str:
     """Return a goal that was not told lately, else one that was; "" if none."""
     wants = [view.spoken(item) for item in view.of(("want",))]
@@ -209,16 +175,15 @@ def _goal(view: StandInView, text: str, topic: str) -> str:
     return fresh or (view.phrase("again", fact=wants[0]) if wants else "")
 
 
-def _story(view: StandInView, text: str, topic: str, key: str = "story") -> str:
+def _story(view: StandInView, text: str, topic: str) -> str:
     """Return a tale, or news, that was not told lately: a piece of lore or a note, no price."""
     about = view.language.pattern("patterns", "story_about").search(text)
-    price, fits = view.character.language.intent("price").tells, view.language.intent(key).tells
+    price = view.character.language.intent("price").tells
     lore = [split_lore(entry) for entry in view.scene.lore]
     stems = set(view.language.content(about["topic"])) if about else set[str]()
     known = [tale for _, tale in lore if not (price and price.search(tale))]
     ranked = (
         [tale for title, tale in lore if stems.intersection(view.language.content(f"{title} {tale}"))],
-        [tale for tale in known if fits and fits.search(tale)],
         [tale for tale in known if view.character.language.finds("happened", tale)],
         known,
     )  # fmt: skip
@@ -251,8 +216,7 @@ def _at_hand(view: StandInView, text: str) -> str:
         named = match_name(text, names)
         if named:
             return view.phrase(key, item=view.thing(named))
-    content, way = view.language.content, match_name(text, view.situation.exits)
-    return _exits(view, text, way) if {*content(text)[:1]} & {*content(way)} else ""
+    return ""
 
 
 def _exits(view: StandInView, text: str, topic: str) -> str:
@@ -288,11 +252,8 @@ HANDLERS: dict[str, Handler] = {
     "greet": _greet, "buys": lambda view, *_: view.phrase("buys_some") if "buy" in view.tools else "",
     "where": _where, "done_it": _done_it,
     "ask_self": _identity, "ask_goal": _goal,
-    "is_this": lambda view, _, topic: view.known(topic, ("self",)) or view.phrase("where"),
     "said_by": lambda view, text, topic: recalled.said_by(view, text) or view.known(topic),
-    "opinion_person": _about_person, "know_person": _know_person, "opinion": lambda view, _, topic: (
-        view.known(topic) if topic and not view.language.finds("mine", topic) else ""),
-    "story": _story, "news": partial(_story, key="news"),
+    "story": _story, "news": _story,
     "recall_name": lambda view, *_: view.phrase("told_nothing") if is_description(view.who) else "",
     "recall_all": recalled.told_everything, "recall_gift": recalled.told_gifts,
     "where_is": _where_is, "who_here": partial(_here, key="here"),

@@ -34,7 +34,7 @@ class Intent:
     """A kind of sentence and its phrases; `answers` may say more.
 
     ``tells`` finds the sentences that answer it, which share a word with the line if ``exact``,
-    ``drop`` aside; ``seek`` lets any answer; ``implies`` are words of a refusal for it.
+    ``drop`` aside; ``implies`` are words of a refusal for it.
     """
 
     key: str = ""
@@ -43,7 +43,6 @@ class Intent:
     tells: BoundedPattern | None = None
     label: str = ""
     exact: bool = False
-    seek: bool = False
     implies: str = ""
     drop: str = ""
 

@@ -15,7 +15,7 @@ from evennia_ai.scheduling import Coroutine
 
 Floats = npt.NDArray[np.float32]
 TextVectors = Mapping[str, Floats]  # unit vectors by text
-MOST_NEW = 96  # texts that are embedded for one request; the others wait for the next one
+MOST_NEW = 256  # texts that are embedded for one request; the others wait for the next one
 MOST_KEPT = 4_096
 PART = 0.05  # that a sentence alone counts less than a whole line
 SHARED = 0.1  # what all of a question's words add to the cosine

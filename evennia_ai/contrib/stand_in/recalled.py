@@ -56,8 +56,9 @@ def texts_of(views: Sequence[StandInView]) -> tuple[list[str], list[str]]:
     lines = (*(line for line in lines if line.recalled), *views[0].passages, *lines[::-1])
     parts = [part for line in lines for part in line.parts[1:]]
     tables = (views[0].language.data.get(table, {}) for table in ("examples", "reactions"))
-    topics = (*views[0].silent, *chain.from_iterable(r for table in tables for r in table.values()))
-    return [*filter(None, forms)], [*topics, *(line.searched for line in lines), *parts]
+    kinds = chain.from_iterable(chain(*table.values()) for table in tables)
+    known = (*views[0].silent, *(line.searched for line in lines), *parts)
+    return [*filter(None, forms)], [*known, *kinds]
 
 
 def find_told(view: StandInView, question: str) -> Passage | None:

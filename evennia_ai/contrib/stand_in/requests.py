@@ -10,7 +10,6 @@ from evennia_ai.policy.conversation.requested_acts import RequestedAct, match_na
 from evennia_ai.policy.retrieval.words import stem
 from evennia_ai.policy.texts import plain_words
 
-# Intents that no request is read from.
 RECENT = 3  # lines of a speaker, within which a price holds
 # Kinds of sentences that ask for a shop's prices.
 PRICED = frozenset({"price", "wares", "buy", "food", "drink"})

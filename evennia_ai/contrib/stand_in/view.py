@@ -253,13 +253,9 @@ class StandInView:
             passages = [item for item in passages if self._tells(intent, item, text)]
         if intent and intent.exact:  # it names a ware
             passages = self._sharing(meant, intent.drop, passages)
-        by_words = text not in self.vectors
-        named = match_name(text, self.known_people) if by_words and not intent else ""
-        if named:
-            passages = [item for item in passages if match_name(named, [item.searched])]
-        if by_words and not intent and self.language.finds("yes_no", text):
-            passages = self._sharing(text, named, passages) if named else passages
-            sure = sure or not named
+        if text not in self.vectors and not intent and self.language.finds("yes_no", text):
+            named = match_name(text, self.known_people)  # more than the name must be shared
+            passages, sure = self._sharing(text, named, passages) if named else passages, not named
         rule, fits = self.likeness(text, passages)
         if meant != text:
             in_talk = self.likeness(meant, passages)[1]
@@ -271,11 +267,7 @@ class StandInView:
         least = -1.0 if intent else rule.sure if sure else rule.alone if stands_out else rule.known
         scored = [(fit, item) for fit, item in zip(fits, passages, strict=True) if fit >= least]
 
-        def order(item: tuple[float, Passage]) -> tuple[bool, float]:
-            last = item[1].source == "never" or self.language.finds("denies", item[1].text)
-            return bool(intent and last), -item[0]
-
-        return sorted(scored, key=order)
+        return sorted(scored, key=lambda item: -item[0])
 
     def _sharing(self, text: str, without: str, passages: Sequence[Passage]) -> list[Passage]:
         """Return the passages that share a word with a text, other than some words."""

@@ -42,6 +42,38 @@ def test_what_is_surely_about_a_question_is_told_before_a_phrase_of_its_kind():
     assert "1927" not in answer(line, {line: NEAR, fact: FAR}, lore=(fact,))
 
 
+def test_the_kind_of_the_nearest_example_counts_before_patterns():
+    line, example, want = "any missions here for me?", "any quests going?", "I want to find Tom."
+    request = {line: NEAR, example: NEAR, want: FAR}
+    assert "missions" not in answer(line, request)
+
+
+def test_of_two_questions_in_one_line_both_are_answered():
+    first, second = "when is the fair", "who is the mayor?"
+    facts = {"The fair is in May.": NEAR, "Old Hanna is the mayor.": FAR}
+    reply = answer(f"{first} and {second}", {first: NEAR, second: FAR, **facts}, tuple(facts))
+    assert "May" in reply and "Hanna" in reply
+
+
+def test_who_knows_nothing_near_says_what_it_can_tell_of():
+    line, lore = "why is the moon green?", "The fair: It is in May."
+    reply = answer(line, {line: NEAR, lore: FAR, "It is in May.": FAR}, (lore,))
+    assert "The fair" in reply and "May" not in reply
+
+
+def test_what_may_have_changed_is_told_behind_what_was_told_first():
+    old, new, line = "my sister lives in Rye", "she moved to Ham", "where does my sister live?"
+    talk = Talk("Mira", Persona("You are Mira."), PLACE, tools=frozenset({"say"}))
+    for text in (old, "the ale is weak", new, line):
+        talk.happens("say", "Ann", text)
+    vectors = {old: NEAR, line: NEAR, new: (NEAR + FAR) / np.sqrt(2), "the ale is weak": -FAR}
+    heard = HeardLine("say", "Ann", line, False)
+    request = StandInRequest("Mira", Persona("You are Mira."), (heard,), PLACE,
+                             messages=talk.messages, tools=talk.tools, vectors=vectors)  # fmt: skip
+    (call,) = StandIn().think(request).tool_calls
+    assert call.arguments.index("Rye") < call.arguments.index("Ham")
+
+
 @pytest.mark.parametrize(
     ("line", "ware"),
     [("yes", "clay pipe"), ("the brass one", "brass lamp"), ("the lamp", "brass lamp")],
@@ -93,3 +125,16 @@ def test_what_a_ware_costs_is_told_before_goals_and_what_others_said(line):
     )
     (call,) = StandIn().think(request).tool_calls
     assert "A clay pipe costs 4 coins." in call.arguments
+
+
+def test_each_of_several_wares_is_told_with_its_price():
+    talk = Talk("Mira", Persona("You are Mira."), PLACE, tools=("say", "prices"))
+    line = "what's the pipe and a lamp?"
+    talk.happens("say", "Ann", line)
+    heard = HeardLine("say", "Ann", line, False)
+    assert talk.think(heard) == [("prices", {})]
+    talk.messages[-1]["content"] = "clay pipe: 4 coins; brass lamp: 5 coins"
+    request = StandInRequest("Mira", Persona("You are Mira."), (heard,), PLACE, step=2,
+                             messages=talk.messages, tools=frozenset({"say"}))  # fmt: skip
+    (call,) = StandIn().think(request).tool_calls
+    assert "4 coins" in call.arguments and "5 coins" in call.arguments
