@@ -6,7 +6,7 @@ to the Django signals (`signals`).
 """
 
 from evennia_ai.ports.background import SleepContext, SleepStep
-from evennia_ai.ports.extension import Allow, Deny, EntryReader, Extension, Wait
+from evennia_ai.ports.extension import Allow, Deny, EntryReader, Extension, Revision, Wait
 from evennia_ai.ports.tool import NoArguments, Tool, tool
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "EntryReader",
     "Extension",
     "NoArguments",
+    "Revision",
     "SleepContext",
     "SleepStep",
     "Tool",

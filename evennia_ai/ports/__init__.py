@@ -1,6 +1,6 @@
 """Protocols of what the engine needs from outside. Thin adapters implement them at the edge."""
 
-from evennia_ai.ports.extension import Extension, overriding
+from evennia_ai.ports.extension import Extension, Revision, overriding
 from evennia_ai.ports.goal_records import DayPlan, Goals
 from evennia_ai.ports.journal import Journal, JournalArchive
 from evennia_ai.ports.log import (

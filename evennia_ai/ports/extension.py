@@ -53,6 +53,19 @@ class Deny:
     reason: str
 
 
+@dataclass(frozen=True)
+class Revision:
+    """What becomes of words that a model would have a character say.
+
+    Attributes:
+        words: what may be said of them; "" for nothing.
+        reason: why they may not be said as they are, which the model reads, "" if they may.
+    """
+
+    words: str
+    reason: str = ""
+
+
 class EntryReader(Protocol):
     """Reads the upper-case entries of ``AI_ASSISTANT``; `aistatus` shows what it complains of."""
 
@@ -277,6 +290,24 @@ class Extension:
                 said.
         """
         return succeed("")
+
+    def revise_speech(self, context: ToolContext, words: str) -> Deferred[Revision]:
+        """Hold words of a model against what the game knows, before anybody hears them.
+
+        The first time in a turn (``context.refused`` is "") the model is asked once more, with the
+        reason; after that what the revision leaves is said.
+
+        Args:
+            context: who speaks, for whom, and what they said (``heard``).
+            words: what the character is about to say or whisper; of a streamed reply a sentence.
+
+        Returns:
+            A Deferred of a `Revision`. Its reason tells nothing that the audience may not know.
+
+        Raises:
+            Exception: the words are said as they are, as if the Deferred fails.
+        """
+        return succeed(Revision(words))
 
     def before_tool_call(
         self, context: ToolContext, tool: Tool, arguments: BaseModel

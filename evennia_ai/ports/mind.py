@@ -79,6 +79,8 @@ class ToolContext:
     hops: int = 0  # length of the chain of assistants' answers that led to the turn
     allowed: frozenset[str] | None = None  # names of the prompt context's tools, None for all
     deadline_at: float = 0.0  # the clock's second at which the tool is cancelled
+    heard: tuple[str, ...] = ()  # the new lines of others, as the prompt tells them
+    refused: str = ""  # why the turn's last reply was not spoken, "" if none was refused
     # the messages that the call is about; empty for those this turn heard
     source_seqs: tuple[int, ...] = ()
     said_at: str = ""  # when these messages were said, ISO time; empty for those this turn heard

@@ -38,7 +38,7 @@ from evennia_ai.policy.replies.plain_reply import (
 from evennia_ai.policy.sanitize import own_label, spoken_words, strip_reasoning
 from evennia_ai.policy.texts import plain_words, sentences
 from evennia_ai.policy.tool_call_modes.wire_order import SPOKEN
-from evennia_ai.ports import Extension, Settings, overriding
+from evennia_ai.ports import Extension, Revision, Settings, ToolContext, overriding
 from evennia_ai.scheduling import Coroutine, loggable
 
 log = Logger()
@@ -275,6 +275,19 @@ class ModerationGate:
             if reason:
                 return str(reason)
         return ""
+
+    @inlineCallbacks
+    def revise_speech(
+        self, call: ToolCallRequest, context: ToolContext
+    ) -> Coroutine[Revision | None]:
+        """Fire with what extensions make of the words of a call, None if they may all be said."""
+        text, reason = text_of(call) if call.name in SPEECH else None, ""
+        for extension in overriding(self._extensions(), "revise_speech") if text else ():
+            unchanged, revise = Revision(text or ""), extension.revise_speech
+            revision = yield verdict(extension, Revision, unchanged, revise, context, text)
+            if revision.reason:
+                text, reason = revision.words, reason or revision.reason
+        return Revision(text or "", reason) if reason else None
 
     @inlineCallbacks
     def judge_speech(self, call: ToolCallRequest) -> Coroutine[str]:

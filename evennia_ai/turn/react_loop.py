@@ -242,6 +242,8 @@ class ReActLoop:
             private=tools.private or prompt.private,
             deadline_at=deadline_at,
             authors=progress.authors | prompt.authors,
+            heard=tuple(event.text for event in turn.from_others),
+            refused=progress.refused,
         )
         # All authors must be allowed what the speakers are.
         specs = {spec.name: spec for spec in toolbox.permitted(tools, offered.values())}
@@ -307,9 +309,9 @@ class ReActLoop:
         call = spoken(words, own_call_id(turn.id, ran.state.step, 0))
         call = step_reply.calls.check.well_addressed(call)
         yield step_reply.calls.check.prepare(call)
-        problem: str = step_reply.calls.check.problem(call) or (
-            yield self._moderation_gate.judge_speech(call)
-        )
+        problem: str = step_reply.calls.check.problem(call)
+        if not problem:
+            call, problem, _left_out = yield step_reply.calls.judge(call)
         if problem:
             yield self._tool_executor.refuse(turn, call, problem, unlogged)
             return replace(ran, refused=problem)

@@ -10,9 +10,9 @@ from twisted.python.failure import Failure
 from evennia_ai.messages import EMOTE, SAY, SPEECH, Authors, ChatMessage, LLMReply, ToolCallRequest
 from evennia_ai.policy.conversation import tool_call_rules
 from evennia_ai.policy.replies.speech import spoken
-from evennia_ai.ports import Settings, ToolContext, ToolResult, ToolSpec, TurnRecord
+from evennia_ai.ports import Revision, Settings, ToolContext, ToolResult, ToolSpec, TurnRecord
 from evennia_ai.scheduling import Coroutine
-from evennia_ai.turn.guardrails import MILD, ModerationGate, OutputGuardrail
+from evennia_ai.turn.guardrails import MILD, ModerationGate, OutputGuardrail, with_text
 from evennia_ai.turn.model_call import own_evidence
 from evennia_ai.turn.tool_executor import ASKED, DONE, UNKNOWN, ToolExecutor, call_messages
 
@@ -125,9 +125,8 @@ class ToolCallRunner:
         )
         self._number += 1
         yield self.check.prepare(call)
-        call, problem = self.check.without_repeats(call)
-        problem = problem or (yield self._moderation_gate.judge_speech(call))
-        if problem in MILD:  # the sentence is left out; if it was all of a speech, that is refused
+        call, problem, is_mild = yield self._checked(call)
+        if is_mild:  # the sentence is left out; if it was all of a speech, that is refused
             is_first = call.name != EMOTE and (not goes_on or self._held)
             self._held = (call, problem) if is_first else None
             return
@@ -145,6 +144,34 @@ class ToolCallRunner:
             ) or self.check.unfounded(call)
             self._calls += 1
             yield self._perform(call, refusal)
+
+    @inlineCallbacks
+    def _checked(self, call: ToolCallRequest) -> Coroutine[tuple[ToolCallRequest, str, bool]]:
+        """Compare a call's words with what was said, and `judge` them. Fires as that does."""
+        call, problem = self.check.without_repeats(call)
+        if problem:
+            return call, problem, problem in MILD
+        judged: tuple[ToolCallRequest, str, bool] = yield self.judge(call)
+        return judged
+
+    @inlineCallbacks
+    def judge(self, call: ToolCallRequest) -> Coroutine[tuple[ToolCallRequest, str, bool]]:
+        """Let extensions judge a call's words.
+
+        Fires with the call, if need be with fewer words; why it is refused, "" if it is not; and
+        True if only its own words are, after the model was asked once more.
+        """
+        refused = self.context.refused
+        revision: Revision | None = yield self._moderation_gate.revise_speech(call, self.context)
+        if revision is not None and not refused:
+            return call, revision.reason, False
+        if revision is not None and not revision.words:
+            return call, revision.reason, True
+        if revision is not None:
+            yield self._tool_executor.refuse(self._turn, call, revision.reason, unlogged)
+            call = with_text(call, revision.words)
+        problem: str = yield self._moderation_gate.judge_speech(call)
+        return call, problem, False
 
     @inlineCallbacks
     def _show_deed(

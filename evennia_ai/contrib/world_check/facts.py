@@ -1,0 +1,120 @@
+"""The rows that a sentence is held against: what is so of a character's world now."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+EXIT, PERSON, ALONE, CARRIED, ASKER, PRICE, HOUR, OPEN, GAME = (
+    "exit", "person", "alone", "carried", "asker", "price", "hour", "open", "game"
+)  # fmt: skip
+DAY = 24 * 60  # minutes
+Names = Sequence[str]  # of one thing, the first as it is shown
+
+
+@dataclass(frozen=True)
+class WorldFact:
+    """Something that is so now.
+
+    A game gives ``names`` and ``truth``, and best some sentences that would be ``wrong``.
+
+    Attributes:
+        names: what a sentence may call it; one that has none of them is not held against it.
+        truth: the sentence that the model reads: "The bridge is closed."
+        wrong: sentences that contradict it: "You can cross the bridge."
+        kind: `GAME`, or of the package's own rows `EXIT` to `OPEN`.
+        value: of the package's own: where an exit leads, a price, the minute of the day. "" says
+            that there is no such exit, that something is closed, or that it is not here.
+    """
+
+    names: tuple[str, ...]
+    truth: str
+    wrong: tuple[str, ...] = ()
+    kind: str = GAME
+    value: str = ""
+
+
+@dataclass(frozen=True)
+class WorldView:
+    """What is so around a character; each thing by its names.
+
+    Attributes:
+        exits: exits with the names of the places behind them.
+        directions: those in which exits of this world may lead.
+        people: those who are here, beside the character.
+        absent: people who are elsewhere.
+        elsewhere: things that neither the character nor the asker carries.
+        prices: wares with their prices, and these in words.
+        minute: of the world's day, None if that does not count.
+        asker: the name of whom the character answers, "" for several people.
+    """
+
+    exits: Sequence[tuple[Names, str]] = ()
+    directions: Iterable[str] = ()
+    people: Sequence[Names] = ()
+    absent: Iterable[Names] = ()
+    carried: Sequence[Names] = ()
+    asker_carries: Sequence[Names] = ()
+    elsewhere: Sequence[Names] = ()
+    prices: Iterable[tuple[Names, int, str]] = ()
+    minute: int | None = None
+    asker: str = ""
+
+
+def own_rows(view: WorldView) -> list[WorldFact]:
+    """Return the package's own rows."""
+    carried, theirs, asker = view.carried, view.asker_carries, view.asker
+    known = {name.casefold() for names, _place in view.exits for name in names}
+    rows = [row(names, EXIT, place, f"{names[0]} leads to {place}") for names, place in view.exits]
+    rows += [
+        row((name,), EXIT, "", f"there is no exit {name} here")
+        for name in view.directions
+        if name.casefold() not in known
+    ]
+    rows += [row(names, PERSON, "here", f"{names[0]} is here") for names in view.people]
+    rows += [row(names, PERSON, "", f"{names[0]} is not here") for names in view.absent]
+    rows += [
+        *carried_rows(CARRIED, "you carry", carried, [*theirs, *view.elsewhere]),
+        *carried_rows(
+            ASKER, f"{asker or 'your hearer'} carries", theirs, [*carried, *view.elsewhere]
+        ),
+    ]
+    rows += [
+        row(names, PRICE, str(price), f"the price of {names[0]} is {words}")
+        for names, price, words in view.prices
+    ]
+    others = [names[0] for names in view.people if asker and asker not in names]
+    if others:
+        rows.append(row((), ALONE, "", f"{' and '.join(others)} can hear you too"))
+    if view.minute is not None:
+        time = f"{view.minute // 60:02d}:{view.minute % 60:02d}"
+        rows.append(row((), HOUR, str(view.minute), f"it is {time} now"))
+    return rows
+
+
+def opening_row(names: Names, first: int, last: int, minute: int) -> WorldFact:
+    """Return a row of opening hours, all in minutes of the day: open from ``first`` to ``last``."""
+    is_open = (minute - first) % DAY <= (last - first) % DAY
+    hours = f"{first // 60:02d}:{first % 60:02d} to {last // 60:02d}:{last % 60:02d}"
+    state = "open" if is_open else "closed"
+    return row(names, OPEN, state * is_open, f"{names[0]} is {state} now, and open from {hours}")
+
+
+def is_between(hours: str, minute: str) -> bool:
+    """Return True if a minute of the day is between two hours, such as "19-5"."""
+    first, last = (60 * int(hour) for hour in hours.split("-"))
+    return (int(minute) - first) % DAY <= (last - first - 1) % DAY
+
+
+def row(names: Names, kind: str, value: str, truth: str) -> WorldFact:
+    return WorldFact(tuple(names), truth, kind=kind, value=value)
+
+
+def carried_rows(
+    kind: str, who: str, carried: Sequence[Names], others: Sequence[Names]
+) -> Iterator[WorldFact]:
+    """Yield what somebody carries, and what they do not."""
+    known = {name.casefold() for names in carried for name in names}
+    for names in carried:
+        yield row(names, kind, "carried", f"{who} {names[0]}")
+    for names in others:
+        if known.isdisjoint(map(str.casefold, names)):
+            yield row(names, kind, "", f"{who} no {names[0]}")

@@ -1,0 +1,92 @@
+"""The rows of a character's world as Evennia's objects have them now; nothing here writes."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from evennia.commands.default.building import CmdTunnel
+from evennia.objects.models import ObjectDB
+from evennia.objects.objects import DefaultCharacter, DefaultExit, DefaultRoom
+
+from evennia_ai.contrib.world_check.facts import Names, WorldFact, WorldView, own_rows
+from evennia_ai.errors import NothingDone
+from evennia_ai.game.perception import (
+    can_hear,
+    display_name,
+    find_objects,
+    has_short_description,
+    known_names,
+)
+from evennia_ai.game.wares import trade_of
+from evennia_ai.policy.texts import WORD
+from evennia_ai.ports import ToolContext
+from evennia_ai.ports.world import WorldClock
+
+WORDS_OF_NAME = 3  # most words of a name that is looked up
+COMPASS = tuple(name for name, _back in CmdTunnel.directions.values() if len(name) > len("down"))
+
+
+def rows_now(context: ToolContext, words: str, clock: WorldClock) -> list[WorldFact]:
+    """Return what is so around a character, as far as it may matter to some words."""
+    me, place = context.character, context.character.location
+    seen = [o for o in place.contents if o is not me and o.access(me, "view")] if place else []
+    exits = [obj for obj in seen if isinstance(obj, DefaultExit) and obj.destination]
+    people = [o for o in seen if can_hear(o) or isinstance(o, DefaultCharacter)]
+    askers = find_objects(context.askers)
+    asker = askers[0] if len(askers) == 1 else None
+    theirs = [obj for obj in asker.contents if obj.access(me, "view")] if asker else []
+    others = [obj for obj in objects_named(words) if obj not in (me, *seen, *theirs, *me.contents)]
+    things = [obj for obj in (*seen, *others) if is_thing(obj) and obj not in people]
+    absent = [o for o in others if isinstance(o, DefaultCharacter) and not has_short_description(o)]
+    return own_rows(
+        WorldView(
+            exits=[(names(obj, me), display_name(obj.destination, me)) for obj in exits],
+            directions=COMPASS,
+            people=[names(obj, me) for obj in people],
+            absent=[names(obj, me) for obj in absent],
+            carried=[names(obj, me) for obj in me.contents],
+            asker_carries=[names(obj, me) for obj in theirs],
+            elsewhere=[names(obj, me) for obj in things],
+            prices=list(prices(me, asker)),
+            minute=minute_of(clock),
+            asker=display_name(asker, me) if asker else "",
+        )
+    )
+
+
+def names(obj: Any, looker: Any) -> Names:
+    """Return what an object may be called, first as the looker sees it."""
+    shown = display_name(obj, looker)
+    return tuple(dict.fromkeys([shown, *known_names(obj, looker)]))
+
+
+def is_thing(obj: Any) -> bool:
+    return not isinstance(obj, (DefaultCharacter, DefaultExit, DefaultRoom))
+
+
+def objects_named(words: str) -> list[Any]:
+    """Return the objects of the game whose keys stand in some words."""
+    spoken = [match[0] for match in WORD.finditer(words)]
+    runs = {
+        " ".join(spoken[at : at + count])
+        for count in range(1, WORDS_OF_NAME + 1)
+        for at in range(len(spoken) - count + 1)
+    }
+    wanted = {form for run in runs for form in (run, run.lower())}
+    return list(ObjectDB.objects.filter(db_key__in=wanted))
+
+
+def prices(keeper: Any, customer: Any) -> Iterable[tuple[Names, int, str]]:
+    """Yield what a keeper's wares cost, with the price in words."""
+    try:
+        trade = trade_of(keeper)
+    except NothingDone:
+        return
+    for item in keeper.contents:
+        price = trade.price(keeper, item, customer)
+        if price is not None:
+            yield names(item, keeper), price, trade.words(price)
+
+
+def minute_of(clock: WorldClock) -> int | None:
+    """Return the minute of the world's day, None if it has not 24 hours."""
+    return clock.minute() if clock.units["day"] == 24 * clock.units["hour"] else None
