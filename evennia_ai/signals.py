@@ -7,6 +7,8 @@
     the sender is the service.
 Of all others the sender is the `AssistantScript`, and each has the argument ``character``, and:
 
+``event_heard``: ``event`` (`messages.InboxEvent`), stored and about to be attended to. It is sent
+    within the act of the game that was heard, so that a receiver must be quick.
 ``turn_finished``: ``turns`` (how many in this tick).
 ``thinking_started``: ``audience`` (frozenset of the dbrefs who will hear the answer), ``private``.
 ``thinking_finished``: ``audience``. It follows every ``thinking_started``, unless the server stops
@@ -22,6 +24,7 @@ from django.dispatch import Signal
 service_started = Signal()
 uninstalling = Signal()
 catching_up = Signal()
+event_heard = Signal()
 turn_finished = Signal()
 thinking_started = Signal()
 thinking_finished = Signal()

@@ -15,7 +15,16 @@ from evennia_ai.game.presence import GamePresence, leader_id, shake_off
 from evennia_ai.game.room_lines import RoomLine, UnperceivedLine, hearers_of, named, perceive
 from evennia_ai.game.sleep_state import GameSleep
 from evennia_ai.game.tick_scheduler import GameAssistantStatus
-from evennia_ai.messages import NOTICE, PERCEIVED, PUPPETED, WHISPER, Authors, IncomingEvent, quoted
+from evennia_ai.messages import (
+    NOTICE,
+    PERCEIVED,
+    PUPPETED,
+    WHISPER,
+    Authors,
+    InboxEvent,
+    IncomingEvent,
+    quoted,
+)
 from evennia_ai.policy.audience import GAME, STRANGER
 from evennia_ai.policy.conversation.addressing import (
     NAMED,
@@ -28,6 +37,7 @@ from evennia_ai.policy.limits.people import COOLING
 from evennia_ai.policy.sanitize import clean_heard, cut_text
 from evennia_ai.ports import Identity, Settings
 from evennia_ai.scheduling import loggable
+from evennia_ai.signals import event_heard
 from evennia_ai.store.inbox import TableInbox
 from evennia_ai.store.transactions import store_errors
 from evennia_ai.turn.react_loop import EXPIRED
@@ -191,6 +201,8 @@ class Hearing:
             self._turn_away(event, event_id, refusal, notice)
             return
         self._attend()
+        stored, who = InboxEvent(event_id, self._services.now(), event), self._who.character
+        event_heard.send_robust(who.assistant, character=who, event=stored)
         if event.addressed:
             self._status.wake()  # first, since what follows may fail
             if not event.hops:

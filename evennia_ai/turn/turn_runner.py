@@ -278,13 +278,20 @@ class TurnRunner:
         return count
 
     @inlineCallbacks
-    def run_call(
-        self, context: ports.ToolContext, name: str, arguments: str, detail: str, why: TurnKind
+    def run_call(  # all but one have no defaults
+        self,
+        context: ports.ToolContext,
+        name: str,
+        arguments: str,
+        detail: str,
+        why: TurnKind,
+        events: Sequence[InboxEvent] = (),
     ) -> Coroutine[ports.ToolResult]:
         """Run one tool call in a turn of its own, for which no model is asked.
 
-        ``arguments`` is JSON. What was only tried and did nothing is no part of the talk. Fires
-        with the result; fails with TurnAborted and StoreUnavailable.
+        ``arguments`` is JSON; ``events`` are waiting ones that the call answers if it is done. What
+        was only tried and did nothing is no part of the talk. Fires with the result; fails with
+        TurnAborted and StoreUnavailable.
         """
 
         def as_logged(result: ports.ToolResult) -> Sequence[ChatMessage]:
@@ -292,7 +299,7 @@ class TurnRunner:
             return call_messages(turn, context, call, result) if is_told else ()
 
         clock = self._mind.clock
-        begin = partial(self._mind.turns.begin, (), context.audience, context.private, why.name)
+        begin = partial(self._mind.turns.begin, events, context.audience, context.private, why.name)
         turn: ports.TurnRecord = yield retry_write(clock, begin)
         deadline_at = clock.seconds() + self._mind.config.turn_deadline
         context = replace(context, assistant=self._tool_executor.tools, deadline_at=deadline_at)
@@ -300,7 +307,11 @@ class TurnRunner:
         result: ports.ToolResult = yield self._tool_executor.perform(
             turn, context, call, True, as_logged
         )
-        yield retry_write(clock, partial(self._mind.turns.finish, turn.id, NOTED, detail))
+        if events and result.state != DONE:
+            yield retry_write(clock, partial(self._mind.turns.give_back, turn.id))
+            return result
+        outcome = ANSWERED if events else NOTED
+        yield retry_write(clock, partial(self._mind.turns.finish, turn.id, outcome, detail))
         return result
 
 

@@ -18,6 +18,7 @@ from evennia_ai.store.names import list_names, locks_of
 
 LINE_CHARS, TEXT_CHARS = 200, 4_000
 BAR_CHARS = 40
+TRIGGER = "trigger"  # the context of turns whose detail is a builder's rule
 STATES = {
     explanations.EXACT: "rebuilt from the log, as it was sent",
     explanations.CHANGED: "|ynot as it was sent|n",
@@ -63,7 +64,9 @@ def why_lines(name: str, why: Explanation, reader: Reader, own_line: str) -> Ite
                 "  Who used it up: |waicost/characters|n, |waicost/players|n" if is_spent else test
             )
         elif detail and detail not in {event.reason for event in events}:
-            yield f"  {reader.show(ERRORS, clean_error(detail, LINE_CHARS), 'reason')}"
+            shown = clean_error(detail, LINE_CHARS)
+            is_rule = why.turn is not None and why.turn.context == TRIGGER
+            yield f"  {shown if is_rule else reader.show(ERRORS, shown, 'reason')}"
         return
     yield from prompt_lines(why, reader)
     yield from reply_lines(why, reader)

@@ -1,0 +1,168 @@
+"""A fight as characters notice it: `combat_event` for any game, and two of Evennia's contribs."""
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from functools import wraps
+from importlib import import_module
+from typing import Any
+
+from twisted.logger import Logger
+
+from evennia_ai.contrib.triggers.firing import KNOWN, NOTEWORTHY, URGENT, consider
+from evennia_ai.contrib.triggers.occasions import Occasion, minds_near
+from evennia_ai.errors import ConfigError
+from evennia_ai.game.perception import name_in_act
+
+log = Logger()
+
+# What the one who is hit, the one who hits and everybody else notice.
+LINES = {
+    "attacked": ("{actor} attacks you", "You attack {victim}", "{actor} attacks {victim}"),
+    "hit": ("{actor} hits you", "You hit {victim}", "{actor} hits {victim}"),
+    "missed": ("{actor} misses you", "You miss {victim}", "{actor} misses {victim}"),
+    "killed": ("{actor} fells you", "You fell {victim}", "{actor} fells {victim}"),
+    "flees": ("You flee from the fight", "", "{victim} flees from the fight"),
+}
+Around = Callable[..., AbstractContextManager[None]]
+FIGHT_S = 60.0  # without a blow, and the next one is another attack
+
+
+def combat_event(
+    character: Any, kind: str, actor: Any = None, damage: int = 0, remaining: float | None = None
+) -> None:
+    """Let all assistants in a character's place notice what happens to it in a fight.
+
+    Each gets an event of this kind, with which `ai_perceived` answers, and its triggers are looked
+    at. Whom a player attacks takes a turn at once, as if spoken to; whom another character attacks
+    does so while the hour has an unasked turn left.
+
+    Args:
+        character: who is attacked, hit, missed or killed, or who flees; any Evennia object.
+        kind: "attacked" (a fight begins), "hit", "missed", "killed" or "flees".
+        actor: who does it to them, None for nobody.
+        damage: points that a hit takes.
+        remaining: the part of the health that is left, from 0 to 1; None if it is unknown.
+
+    Raises:
+        ValueError: the kind is another one. Whatever else fails is logged: the fight goes on.
+    """
+    if kind not in LINES:
+        raise ValueError(f"no event of a fight: {kind!r}; use {', '.join(LINES)}")
+    health = 100 if remaining is None else round(100 * min(1.0, max(0.0, remaining)))
+    by = character if kind == "flees" else actor
+    details = [f"damage {damage}"] * bool(damage)
+    details += [f"{health} % of the health left"] * (kind == "hit" and remaining is not None)
+    try:
+        occasion = Occasion(kind, by, character, None, damage, health)
+        for mind in minds_near(character.location):
+            consider(mind, occasion)
+            notice(mind, occasion, f": {', '.join(details)}." if details else ".")
+    except Exception:  # noqa: BLE001  # a game's own classes may raise anything
+        log.failure("evennia_ai: an event of a fight was not noticed")
+
+
+def notice(mind: Any, occasion: Occasion, end: str) -> None:
+    """Tell a character, as a fact, what it sees of a fight."""
+    me, actor, victim = mind.who.character, occasion.actor, occasion.victim
+    line = LINES[occasion.kind][0 if victim is me else 1 if actor is me else 2]
+    names = {"victim": name_in_act(victim, me), "actor": "Something"}
+    if actor is not None:
+        names["actor"] = name_in_act(actor, me)
+    importance = NOTEWORTHY if victim is me else KNOWN
+    if victim is me and occasion.kind == "attacked":
+        by_player = actor is not None and actor.has_account
+        if by_player or mind.autonomy.may_answer_assistants():
+            importance = URGENT
+            if not by_player:
+                mind.autonomy.note_act()
+    by, whom = (None if who is me else who for who in (actor, victim))
+    mind.hearing.notify(line.format_map(names) + end, importance, occasion.kind, by, whom)
+
+
+@contextmanager
+def blow(_by: Any, attacker: Any, target: Any, *_more: Any, **_options: Any) -> Iterator[None]:
+    """Let characters notice an attack that runs inside, by the health before and after it."""
+    before, most = health_of(target)
+    if is_new_fight(attacker, target):
+        combat_event(target, "attacked", attacker)
+    yield
+    after = health_of(target)[0]
+    if before > after:
+        combat_event(target, "hit", attacker, before - after, after / most)
+    else:
+        combat_event(target, "missed", attacker)
+    if before > 0 >= after:
+        combat_event(target, "killed", attacker, remaining=0.0)
+
+
+def health_of(obj: Any) -> tuple[int, int]:
+    """Return health and most health, by EvAdventure's and turnbattle's names for them."""
+    now = int(getattr(obj, "hp", None) or obj.db.hp or 0)
+    return now, int(getattr(obj, "hp_max", None) or obj.db.max_hp or 0) or max(now, 1)
+
+
+def is_new_fight(attacker: Any, target: Any) -> bool:
+    """Return True for the first blow of somebody against somebody in `FIGHT_S` seconds."""
+    for mind in minds_near(target.location):
+        now, blows = mind.around.services.clock.seconds(), target.ndb.ai_blows or {}
+        target.ndb.ai_blows = {**blows, attacker.dbref: now}
+        return bool(now - blows.get(attacker.dbref, -FIGHT_S) >= FIGHT_S)
+    return False
+
+
+@contextmanager
+def flight(action: Any) -> Iterator[None]:
+    """Let characters notice that a fighter of EvAdventure begins to flee."""
+    is_new = action.combatant not in action.combathandler.fleeing_combatants
+    yield
+    if is_new:
+        combat_event(action.combatant, "flees")
+
+
+# By the entry COMBAT: modules of `evennia.contrib`, their classes and methods, and what notices.
+EVADVENTURE, TURNBATTLE = "tutorials.evadventure", "game_systems.turnbattle"
+SYSTEMS: dict[
+    str, tuple[tuple[str, str, str, Callable[..., AbstractContextManager[None]]], ...]
+] = {
+    "evadventure": (
+        (f"{EVADVENTURE}.objects", "EvAdventureWeapon", "use", blow),
+        (f"{EVADVENTURE}.combat_turnbased", "CombatActionFlee", "execute", flight),
+    ),
+    "turnbattle": (
+        (f"{TURNBATTLE}.tb_basic", "BasicCombatRules", "resolve_attack", blow),
+        (f"{TURNBATTLE}.tb_equip", "EquipmentCombatRules", "resolve_attack", blow),
+        (f"{TURNBATTLE}.tb_items", "ItemCombatRules", "resolve_attack", blow),
+        (f"{TURNBATTLE}.tb_range", "RangedCombatRules", "resolve_attack", blow),
+    ),
+}
+
+
+def read_systems(value: Any) -> Iterable[str]:
+    """Return the combat systems of the entry ``COMBAT``; raises ConfigError."""
+    names = [value] if isinstance(value, str) else list(value)
+    for name in names:
+        if name not in SYSTEMS:
+            raise ConfigError(f"knows {', '.join(SYSTEMS)}, not {name!r}")
+    return names
+
+
+def follow_combat(names: Iterable[str]) -> None:
+    """Notice the fights of some combat systems from now on."""
+    for name in names:
+        for module, owner, method, around in SYSTEMS[name]:
+            wrap(getattr(import_module(f"evennia.contrib.{module}"), owner), method, around)
+
+
+def wrap(owner: Any, name: str, around: Around) -> None:
+    """Run a method of a class inside what ``around`` returns for its arguments; once."""
+    method = vars(owner)[name]
+    if getattr(method, "is_noticed", False):
+        return
+
+    @wraps(method)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        with around(*args, **kwargs):
+            return method(*args, **kwargs)
+
+    wrapper.__dict__["is_noticed"] = True
+    setattr(owner, name, wrapper)

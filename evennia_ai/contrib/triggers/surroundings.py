@@ -1,0 +1,124 @@
+"""What sets triggers off beside talk and fights: the world's clock, and things."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+from django.conf import settings
+from evennia.commands.cmdset import CmdSet
+from evennia.commands.command import Command
+from evennia.objects.objects import DefaultObject
+from evennia.utils.utils import class_from_module
+
+from evennia_ai.contrib.triggers.combat import wrap
+from evennia_ai.contrib.triggers.firing import KNOWN, consider
+from evennia_ai.contrib.triggers.occasions import Occasion, fits, minds_near, triggers_of
+from evennia_ai.contrib.triggers.parsing import TIME, USED, Trigger
+from evennia_ai.game.perception import name_in_act
+from evennia_ai.ports.world import WorldClock
+from evennia_ai.tools.world import around
+
+LONGEST_S = 600.0  # between two looks at a clock that a game may set
+
+
+MOVES = {"get": "taken", "drop": "dropped"}  # by Evennia's kind of move
+DEEDS = {USED: "uses", "taken": "takes", "dropped": "drops"}
+
+
+def thing_event(thing: Any, kind: str, actor: Any) -> None:
+    """Let the characters near somebody look at their triggers: a thing was used by them.
+
+    A game's own command calls it: ``thing_event(bell, "used", caller)``.
+
+    Args:
+        thing: an Evennia object.
+        kind: "used", "taken" or "dropped".
+        actor: the character who did it.
+    """
+    for mind in minds_near(actor.location):
+        if consider(mind, Occasion(kind, actor, thing=thing)):
+            who, what = (name_in_act(obj, mind.who.character) for obj in (actor, thing))
+            mind.hearing.notify(f"{who} {DEEDS[kind]} {what}.", KNOWN, kind, actor, thing)
+
+
+@contextmanager
+def move(
+    thing: Any, _to: Any, *_more: Any, move_type: str = "move", **_options: Any
+) -> Iterator[None]:
+    """Look at triggers when a thing was taken or dropped."""
+    before = thing.location
+    yield
+    actor = before if move_type == "drop" else thing.location
+    if move_type in MOVES and actor is not None and thing.location is not before:
+        thing_event(thing, MOVES[move_type], actor)
+
+
+def follow_things() -> None:
+    """Notice from now on what is taken and dropped."""
+    wrap(DefaultObject, "move_to", move)
+
+
+class CmdUse(Command):
+    """use a thing that somebody watches
+
+    Usage:
+      use <thing>
+    """
+
+    locks = "cmd:all()"
+
+    def func(self) -> None:
+        """Tell everybody here that the caller uses the thing, and set triggers off."""
+        place, shown = self.caller.location, {"thing": self.obj}
+        place.msg_contents("$You() $conj(use) {thing}.", from_obj=self.caller, mapping=shown)
+        thing_event(self.obj, USED, self.caller)
+
+
+def offer_use(script: Any) -> list[str]:
+    """Give the things near a character that its triggers wait for the command ``use``.
+
+    It lasts as long as the thing is in memory. A game with a command ``use`` of its own keeps that,
+    and calls `thing_event`. Returns the things' names.
+    """
+    names = [item.thing for item in triggers_of(script) if item.kind == USED]
+    if not names or class_from_module(settings.CMDSET_CHARACTER)().get("use"):
+        return []
+    near, me = around(script.character), script.character
+    things = [thing for thing in near if any(fits(name, thing, me) for name in names)]
+    for thing in things:
+        if not thing.ndb.ai_use:
+            thing.ndb.ai_use = True  # Evennia keeps what has such data in memory
+            commands = CmdSet(thing, key="use")
+            commands.add(CmdUse(key=f"use {thing.key}".lower(), obj=thing))
+            thing.cmdset.add(commands)
+    return [thing.key for thing in things]
+
+
+def place_in_time(trigger: Trigger, clock: WorldClock) -> tuple[int, float]:
+    """Return how often a time has come in the world, and in how many seconds it comes again."""
+    unit, number = trigger.period
+    length, offset = number * clock.units[unit], trigger.minute * clock.units["minute"]
+    count, since = divmod(clock.seconds() - offset, length)
+    return int(count), (length - since) / max(clock.pace, 1e-6)
+
+
+def look_at_clock(script: Any) -> float | None:
+    """Set off what waits for the world's time that has come; returns when to look again."""
+    triggers = [item for item in triggers_of(script) if item.kind == TIME]
+    if not (script.pk and script.character and triggers):
+        return None
+    before, mind = script.ndb.ai_times_counted or {}, script.mind
+    places = {item: place_in_time(item, script.services.world_clock) for item in triggers}
+    script.ndb.ai_times_counted = {item.number: places[item][0] for item in triggers}
+    for item, (count, _wait_s) in places.items():
+        is_due = count > before.get(item.number, count)
+        if is_due and (item.act == "do" or mind.presence.players_near()):
+            consider(mind, Occasion(TIME), [item])
+    return min(LONGEST_S, *(wait_s + 0.1 for _count, wait_s in places.values()))
+
+
+def follow_clock(script: Any) -> None:
+    """Look at the world's clock when the next trigger of an assistant waits for it."""
+    if (wait_s := look_at_clock(script)) is not None:
+        script.services.timer.keep(("triggers", script.id), wait_s, partial(look_at_clock, script))

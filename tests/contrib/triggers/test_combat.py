@@ -1,0 +1,137 @@
+"""Fights of Evennia's contribs: every blow becomes an event of each character that sees it."""
+
+import random
+
+import pytest
+
+from evennia_ai.assistant_character import add_assistant_mixin
+from evennia_ai.contrib.triggers import combat, combat_event
+from evennia_ai.contrib.triggers.occasions import write_triggers
+from evennia_ai.contrib.triggers.parsing import read_trigger
+from evennia_ai.models import Event, ToolCall
+from tests.game import extensions_scene
+from tests.game.players import new_object
+from tests.scripted import call
+
+pytestmark = [pytest.mark.game, pytest.mark.engine]
+
+asked_for = extensions_scene.asked_for
+ADVENTURE = "evennia.contrib.tutorials.evadventure"
+BATTLE = "evennia.contrib.game_systems.turnbattle.tb_basic"
+
+
+def minded(typeclass, key, place, **attributes):
+    """Return a character of another typeclass with an assistant."""
+    npc = new_object(typeclass, key=key, location=place)
+    for name, value in attributes.items():
+        setattr(npc.db, name, value)
+    add_assistant_mixin(npc)
+    npc.attach_assistant(f"You are {key}.")
+    return npc
+
+
+def seen(npc):
+    """Return kinds and texts of a character's events of a fight, oldest first."""
+    rows = Event.objects.filter(assistant_id=npc.assistant.id, kind__in=combat.LINES)
+    return list(rows.order_by("id").values_list("kind", "text"))
+
+
+def react(npc, *written):
+    write_triggers(npc.assistant, tuple(map(read_trigger, written)))
+
+
+def test_a_fight_of_evadventure(game, asked_for, monkeypatch):
+    asked_for("triggers", COMBAT=["evadventure"])
+    from evennia.contrib.tutorials.evadventure import combat_turnbased, rules
+
+    place = new_object(f"{ADVENTURE}.rooms.EvAdventureRoom", key="Arena")
+    place.allow_combat = place.allow_death = True
+    grim = minded(f"{ADVENTURE}.npcs.EvAdventureNPC", "Grim", place, hit_dice=2, hp=8)
+    witness = game.assistant("Mira", place)
+    ann = game.player("Ann", place, typeclass=f"{ADVENTURE}.characters.EvAdventureCharacter")
+    react(grim, "when hit below half: say I am at $health per cent!")
+    game.model.add(call("say", text="Then fight!"), *[call("noop")] * 20)
+    hits = iter([True, False, True, True])
+    monkeypatch.setattr(
+        rules.dice, "opposed_saving_throw", lambda *_a, **_k: (next(hits), None, "rolls")
+    )
+    monkeypatch.setattr(rules.dice, "roll", lambda *_a, **_k: 3)
+    monkeypatch.setattr(random, "shuffle", lambda _items: None)
+    handler = combat_turnbased._get_combathandler(ann.character)
+    handler.flee_timeout = 4  # rounds
+    handler.add_combatant(ann.character)
+    handler.add_combatant(grim)
+    attack = {"key": "attack", "target": grim, "repeat": True}
+    for round_ in range(4):
+        if round_ == 1:
+            handler.queue_action(grim, {"key": "flee"})
+        handler.combatants[ann.character] = attack
+        handler.at_repeat()
+        game.clock.pump([0.5] * 10)
+    assert seen(grim) == [
+        ("attacked", "Ann attacks you."),
+        ("hit", "Ann hits you: damage 3, 62 % of the health left."),
+        ("missed", "Ann misses you."),
+        ("flees", "You flee from the fight."),
+        ("hit", "Ann hits you: damage 3, 25 % of the health left."),
+        ("hit", "Ann hits you: damage 3, 0 % of the health left."),
+        ("killed", "Ann fells you."),
+    ]
+    assert seen(witness)[0] == ("attacked", "Ann attacks Grim.")
+    assert len(seen(witness)) == 7
+    said = list(ToolCall.objects.filter(name="say").values_list("arguments", flat=True))
+    assert '{"text": "Then fight!"}' in said
+    assert '{"text": "I am at 25 per cent!"}' in said
+    assert grim.ai_perceived("hit", ann.character)
+
+
+def test_a_fight_of_turnbattle(game, asked_for, monkeypatch):
+    asked_for("triggers", COMBAT=["turnbattle"])
+    from evennia.contrib.game_systems.turnbattle import tb_basic
+
+    place = game.room("Arena")
+    grim = minded(f"{BATTLE}.TBBasicCharacter", "Grim", place)
+    ann = game.player("Ann", place, typeclass=f"{BATTLE}.TBBasicCharacter")
+    react(grim, "when attacked: pose snarls at $who.")
+    game.model.add(*[call("noop")] * 20)
+    rolls = {"get_damage": 40, "get_defense": 50, "roll_init": 1}
+    for name, value in rolls.items():
+        monkeypatch.setattr(tb_basic.COMBAT_RULES, name, lambda *_a, value=value: value)
+    attacks = iter([60, 10, 60, 60])
+    monkeypatch.setattr(tb_basic.COMBAT_RULES, "get_attack", lambda *_a: next(attacks))
+    ann.character.cmdset.add(tb_basic.BattleCmdSet)
+    ann.do("fight")
+    handler = place.db.combat_turnhandler
+    for _ in range(4):
+        handler.db.turn = handler.db.fighters.index(ann.character)
+        handler.start_turn(ann.character)
+        ann.do("attack Grim")
+        game.clock.pump([0.5] * 10)
+    assert seen(grim) == [
+        ("attacked", "Ann attacks you."),
+        ("hit", "Ann hits you: damage 40, 60 % of the health left."),
+        ("missed", "Ann misses you."),
+        ("hit", "Ann hits you: damage 40, 20 % of the health left."),
+        ("hit", "Ann hits you: damage 20, 0 % of the health left."),
+        ("killed", "Ann fells you."),
+    ]
+    assert "Grim snarls at Ann." in ann.heard()
+
+
+def test_two_characters_that_fight_take_few_turns(game, tavern, mira, ann, asked_for):
+    asked_for("triggers")
+    otto = game.assistant("Otto", tavern)
+    for item in (mira, otto):
+        item.assistant.mind.settings.write({"autonomous_calls_per_hour": 2})
+    game.model.add(*[call("noop")] * 100)
+    for _ in range(50):
+        combat_event(mira, "attacked", otto)
+        combat_event(otto, "attacked", mira)
+        game.clock.pump([0.5] * 4)
+    assert len(game.model.requests) <= 4
+    assert len(seen(mira)) == len(seen(otto)) == 100
+
+
+def test_an_unknown_kind_is_told(mira):
+    with pytest.raises(ValueError, match="attacked, hit, missed, killed, flees"):
+        combat_event(mira, "kissed")

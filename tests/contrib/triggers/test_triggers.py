@@ -1,0 +1,245 @@
+"""Triggers in a game: what sets them off, what they do, how often, and who may write them."""
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from evennia.commands.cmdset import CmdSet
+
+from evennia_ai.contrib.triggers import combat_event
+from evennia_ai.contrib.triggers.aitrigger import CmdAITrigger
+from evennia_ai.contrib.triggers.occasions import triggers_of, write_triggers
+from evennia_ai.contrib.triggers.parsing import read_trigger
+from evennia_ai.models import Event, ModelCall, ToolCall, Turn
+from tests.game import extensions_scene
+from tests.scripted import call
+
+pytestmark = [pytest.mark.game, pytest.mark.engine]
+
+asked_for = extensions_scene.asked_for
+
+
+class BuilderSet(CmdSet):
+    key = "triggers"
+
+    def at_cmdset_creation(self):
+        self.add(CmdAITrigger())
+
+
+@pytest.fixture
+def yard(game, tavern, mira, asked_for):
+    """A yard beside the tavern, and the extension."""
+    asked_for("triggers")
+    yard = game.room("Yard")
+    game.exit("in", yard, tavern)
+    game.exit("out", tavern, yard)
+    return yard
+
+
+@pytest.fixture
+def bea(builder, yard):
+    builder.character.cmdset.add(BuilderSet)
+    return builder
+
+
+def give(mind_of, *written):
+    """Give a character triggers, as a builder wrote them."""
+    triggers = (read_trigger(text, number) for number, text in enumerate(written, 1))
+    write_triggers(mind_of.assistant, tuple(triggers))
+
+
+def said():
+    """Return what all characters said and did by tools, oldest first."""
+    rows = ToolCall.objects.filter(state="done").order_by("id")
+    return list(rows.values_list("arguments", flat=True))
+
+
+def test_a_builder_writes_tries_lists_and_removes(game, mira, ann, yard, bea):
+    ann.character.location = yard
+    told = bea.told("aitrigger Mira = when somebody enters: say Welcome, $who!")
+    assert "Trigger 1 of Mira" in told
+    assert '"Welcome, Bea!"' in bea.told("aitrigger/try Mira = 1")
+    assert not Turn.objects.exists()
+    ann.forget()
+    ann.do("in")
+    game.run(1)
+    assert ann.last() == 'Mira says, "Welcome, Ann!"'
+    assert not ModelCall.objects.exists()
+    assert "1. when somebody enters: say Welcome, $who!" in bea.told("aitrigger Mira")
+    bea.do("aitrigger/remove Mira = 1")
+    assert not triggers_of(mira.assistant)
+    assert "has no triggers" in bea.told("aitrigger Mira")
+
+
+# Each says what is wrong, and stores nothing.
+WRONG = {
+    "when somebody enters": "a colon",
+    "when pigs fly: say Oink": "nothing that sets a trigger off",
+    "when somebody enters: dance": "say, pose, think or do",
+    "at 25:00: say Late": "nothing that sets a trigger off",
+    "when somebody enters: do fly high": "There is no tool",
+    f"when somebody enters: say {'x' * 400}": "at most 300",
+}
+
+
+def test_what_cannot_be_read_is_told(mira, bea):
+    for written, problem in WRONG.items():
+        assert problem in bea.told(f"aitrigger Mira = {written}").replace("\n", " "), written
+    assert not triggers_of(mira.assistant)
+
+
+def test_a_player_writes_none(mira, ann, yard):
+    ann.character.cmdset.add(BuilderSet)
+    ann.do("aitrigger Mira = when somebody enters: say Hello")
+    assert not triggers_of(mira.assistant)
+
+
+def test_things_that_are_carried_wielded_taken_dropped_and_used(game, tavern, mira, ann, yard, bea):
+    give(
+        mira,
+        "when somebody enters carrying sword: say Armed!",
+        "when somebody enters wielding weapon: say Put it away!",
+        "when bell is taken: say Leave it.",
+        "when bell is dropped: say Thank you.",
+        "when Bob leaves: say Bye.",
+    )
+    bell, sword = game.thing("bell", tavern), game.thing("sword", ann.character)
+    bea.do("aitrigger Mira = when bell is used: think Somebody rings.")
+    ann.character.location = yard
+    ann.do("in")
+    game.run(1)
+    assert said() == ['{"text": "Armed!"}']
+    ann.do("out")
+    sword.tags.add("weapon")
+    ann.character.db.wielded_weapon = sword
+    ann.do("in")
+    game.run(1)
+    assert said()[1:] == ['{"text": "Put it away!"}']
+    ann.do("get bell")
+    ann.do("drop bell")
+    game.run(1)
+    assert said()[2:] == ['{"text": "Leave it."}', '{"text": "Thank you."}']
+    assert bell.location is tavern
+    game.model.add(call("say", text="Yes?"))
+    ann.do("use bell")
+    game.run(1)
+    assert said()[4:] == ['{"text": "Yes?"}']
+    assert "Somebody rings." in game.tail()
+    assert Event.objects.filter(kind="used", speaker=ann.dbref).count() == 1
+
+
+def test_a_line_that_a_trigger_answers_goes_to_no_model(game, mira, ann, yard):
+    give(mira, "when somebody says open sesame: say The door is open.")
+    ann.do("say Mira, open sesame!")
+    game.run(1)
+    assert ann.last() == 'Mira says, "The door is open."'
+    assert not ModelCall.objects.exists()
+    assert Event.objects.get(kind="say").state == "answered"
+    game.model.add(call("say", text="Hm?"))
+    ann.do("say Mira, open sesame!")  # it is once an hour
+    game.run(1)
+    assert ann.last() == 'Mira says, "Hm?"'
+
+
+def test_a_name_injects_nothing(game, mira, ann, yard):
+    ann.character.key = "|lcquit|ltAnn|le $What {x}; say"
+    give(mira, "when somebody is hit: say Poor $what, by $who.")
+    combat_event(mira, "hit", ann.character)
+    combat_event(ann.character, "hit", None, damage=3)
+    game.run(1)
+    assert len(said()) == 1
+    assert "|lc" not in ann.session.sent[-1].replace("||", "")
+
+
+def test_rates_hold_over_a_restart(game, mira, ann, bob, yard):
+    give(
+        mira,
+        "when somebody enters, once per person per day: say Hail, $who.",
+        "when somebody enters, once per day: pose waves.",
+    )
+
+    def come(player):
+        player.character.location = yard
+        player.do("in")
+        game.run(1)
+
+    come(ann)
+    come(ann)
+    assert said() == ['{"text": "Hail, Ann."}', '{"text": "waves."}']
+    come(bob)
+    assert said()[2:] == ['{"text": "Hail, Bob."}']
+    for name in ("ai_triggers", "ai_trigger_times"):  # as in another process
+        mira.assistant.nattributes.remove(name)
+    come(ann)
+    come(bob)
+    assert len(said()) == 3
+
+
+def test_a_storm_sets_each_of_twenty_off_once(game, tavern, mira, ann, yard):
+    give(mira, *(f"when hit, once per day: say Ouch {number}." for number in range(20)))
+    for _ in range(1_000):
+        combat_event(mira, "hit", ann.character, damage=1)
+    game.clock.pump([0.5] * 60)
+    assert sorted(said()) == sorted(f'{{"text": "Ouch {number}."}}' for number in range(20))
+    assert Event.objects.filter(kind="hit").count() == 1_000
+    with CaptureQueriesContext(connection) as queries:
+        ann.do("look")
+    assert not [q for q in queries if "evennia_ai" in q["sql"]]
+
+
+def test_two_that_set_each_other_off_come_to_an_end(game, tavern, mira, ann, yard):
+    otto = game.assistant("Otto", tavern)
+    give(mira, "when somebody says ping, once per minute: say Here is my pong.")
+    give(otto, "when somebody says pong, once per minute: say Here is my ping.")
+    ann.do("say A ping to you all!")
+    for _ in range(20):
+        game.run(60)
+    assert 1 <= len(said()) <= 8
+
+
+def test_the_clock_of_the_world(game, mira, ann, yard, bea, monkeypatch):
+    clock = game.service.world_clock
+    seconds = [17.9 * 3_600]
+    monkeypatch.setattr(clock.source, "seconds", lambda: seconds[0])
+    bea.do("aitrigger Mira = at dusk: pose lights a lamp.")
+    bea.do("aitrigger Mira = every 2 hours: say Another round?")
+    game.run(2)
+    assert said() == []
+    seconds[0] += 1_800
+    for _ in range(700):
+        game.run(1)
+    assert said() == ['{"text": "lights a lamp."}', '{"text": "Another round?"}']
+
+
+def test_a_command_of_the_game_with_its_locks(game, mira, ann, yard):
+    give(mira, "when somebody enters: do whisper text = Psst, $who; target = $who")
+    ann.character.location = yard
+    ann.do("in")
+    game.run(1)
+    assert said() == ['{"text": "Psst, Ann", "target": "Ann"}']
+
+
+def test_aiwhy_names_the_trigger(game, mira, ann, yard, bea):
+    give(mira, "when somebody enters: say Welcome!")
+    ann.character.location = yard
+    ann.do("in")
+    game.run(1)
+    told = bea.told("aiwhy Mira")
+    assert "trigger 1 by" in told
+    assert "when somebody enters: say Welcome!" in told
+
+
+def test_stopped_or_asleep_it_does_nothing(game, mira, ann, yard):
+    give(mira, "when somebody enters: say Welcome!", "when attacked: say Help!")
+    mira.assistant.mind.sleep.fall_asleep("hours")
+    ann.character.location = yard
+    ann.do("in")
+    game.run(1)
+    assert said() == []
+    game.model.add(call("noop"))
+    combat_event(mira, "attacked", ann.character)
+    game.run(1)
+    assert said()[:1] == ['{"text": "Help!"}']
+    mira.assistant.mind.stop_thinking()
+    combat_event(mira, "attacked", ann.character)
+    game.run(1)
+    assert len(said()) == 1 + (ToolCall.objects.filter(name="noop").count())
