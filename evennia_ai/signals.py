@@ -9,6 +9,7 @@ Of all others the sender is the `AssistantScript`, and each has the argument ``c
 
 ``event_heard``: ``event`` (`messages.InboxEvent`), stored and about to be attended to. It is sent
     within the act of the game that was heard, so that a receiver must be quick.
+``company_changed``: ``person``, who has come where the character is; None if it moved itself.
 ``turn_finished``: ``turns`` (how many in this tick).
 ``thinking_started``: ``audience`` (frozenset of the dbrefs who will hear the answer), ``private``.
 ``thinking_finished``: ``audience``. It follows every ``thinking_started``, unless the server stops
@@ -25,6 +26,7 @@ service_started = Signal()
 uninstalling = Signal()
 catching_up = Signal()
 event_heard = Signal()
+company_changed = Signal()
 turn_finished = Signal()
 thinking_started = Signal()
 thinking_finished = Signal()

@@ -132,6 +132,7 @@ FRONT = (
     "tools.memory_sources",
     "tools.permission",
     "tools.registry",
+    "tools.speech",
     "tools.tool_relevance",
     "tools.world",
     "turn.prompt_building",

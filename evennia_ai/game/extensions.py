@@ -45,6 +45,7 @@ def extension_classes() -> tuple[list[type[Extension]], list[str]]:
                 declare_settings(item.settings)
             if columns := list(item.personal_data()):
                 import_module(PERSONAL_DATA).declare_columns(columns)
+            declare_records(item)
         except Exception as error:  # noqa: BLE001  # a game's class may raise anything
             classes.remove(item)
             complaints.append(f"The extension {item.name or item.__name__} is off: {error}.")
@@ -81,7 +82,17 @@ def entries_of() -> frozenset[str]:
 def own_classes() -> tuple[type[Extension], ...]:
     """Return the classes of the package's own extensions, in the order of their folders."""
     modules = (import_module(f"{OWN}.{folder}") for folder in own_folders())
-    return tuple(cast(type[Extension], module.EXTENSION) for module in modules)
+    classes = tuple(cast(type[Extension], module.EXTENSION) for module in modules)
+    for item in classes:  # also of those that are off: they may have stored some before
+        declare_records(item)
+    return classes
+
+
+def declare_records(item: type[Extension]) -> None:
+    if kinds := item.records():
+        known = import_module(PERSONAL_DATA)
+        known.KNOWLEDGE.update(kinds)
+        known.STORES.update({store.kind: store for store in kinds})
 
 
 def own_folders() -> list[str]:

@@ -15,6 +15,7 @@ from evennia_ai.game.tick_scheduler import GameAssistantStatus
 from evennia_ai.messages import ARRIVE
 from evennia_ai.ports import Character, Identity, Settings
 from evennia_ai.scheduling import DelayedCall
+from evennia_ai.signals import company_changed
 from evennia_ai.store.attributes import read_attribute, write_attribute
 from evennia_ai.store.inbox import TableInbox
 from evennia_ai.store.transactions import store_errors
@@ -59,6 +60,7 @@ class GamePresence:
 
     def note_arrival(self, newcomer: Any) -> None:
         """Let one of the assistants present react to a player who arrived."""
+        self._tell_company(newcomer)
         if not newcomer.has_account:
             return
         character = self._who.character
@@ -75,6 +77,11 @@ class GamePresence:
         self._came_at = self._services.now().timestamp()
         if self._status.is_on and self.players_near():
             self._status.wake()
+        self._tell_company(None)
+
+    def _tell_company(self, person: Any) -> None:
+        character = self._who.character
+        company_changed.send_robust(character.assistant, character=character, person=person)
 
     def players_near(self) -> bool:
         """Return True if a player hears the character; another assistant does not count."""

@@ -39,6 +39,7 @@ OWN_SETS = f"{PACKAGE}."  # paths of command sets that cannot be loaded without 
 
 def traces() -> Iterator[str]:
     """Yield what the package left in the game, in lines; changes nothing."""
+    extension_classes()  # they declare their kinds of records
     rows = sum(model._default_manager.count() for model in tables())
     yield f"Assistants: {assistants().count()}. Rows in tables: {rows:,}."
     paths = Counter(our_objects().values_list("db_typeclass_path", flat=True))
@@ -66,6 +67,7 @@ def lines_of_code(folder: Path) -> Iterator[str]:
 
 def remove_data(say: Callable[[str], Any]) -> None:
     """Delete all rows and Attributes in one transaction, then files; the tables stay."""
+    extension_classes()  # their modules hear the signal, and declare their kinds of records
     with transaction.atomic():  # in which rows may go before those that refer to them
         for model in tables():
             raw_delete(model._default_manager.all())
@@ -82,7 +84,6 @@ def remove_data(say: Callable[[str], Any]) -> None:
         ServerConfig.objects.filter(db_key__startswith=f"{PACKAGE}_").delete()
     if settings.STATIC_ROOT:
         shutil.rmtree(Path(settings.STATIC_ROOT) / PACKAGE, ignore_errors=True)
-    extension_classes()  # their modules hear the signal
     uninstalling.send(None, say=say)
 
 

@@ -19,6 +19,7 @@ from evennia_ai.ports.background import SleepStep
 from evennia_ai.ports.log import ModelCallRecord
 from evennia_ai.ports.mind import MemorySource, MindContext, ToolContext
 from evennia_ai.ports.models import Embedder, LLMClient, LLMRequest, SemanticMemory
+from evennia_ai.ports.records import RecordStore
 from evennia_ai.ports.tool import Tool
 
 log = Logger()
@@ -163,6 +164,16 @@ class Extension:
             Exception: the extension is left out, and staff are told.
         """
         return ()
+
+    @classmethod
+    def records(cls) -> Mapping[type[RecordStore], str]:
+        """Return the kinds of records that the extension keeps on characters.
+
+        "Forget me", ``aboutme``, mind files and uninstalling reach them. Of the package's own
+        extensions it is asked although they are off. Each with the kind as which ``aboutme`` counts
+        it, such as "added".
+        """
+        return {}
 
     def prompt_rows(
         self, around: MindContext, audience: Audience

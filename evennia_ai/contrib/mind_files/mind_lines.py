@@ -86,7 +86,7 @@ class End(Line):
 class SegmentLine(Line):
     """A segment of the records of the mind before it."""
 
-    kind: Literal[tuple(STORES)]  # type: ignore[valid-type]
+    kind: str
     number: SegmentNumber
     used: Number
     records: dict[str, dict[str, Any]]
@@ -262,6 +262,8 @@ def checked(kind: type[Line], line: Row) -> None:
 
 def check_segment(line: Row) -> list[str]:
     """Return the ids of a segment's records; raises ConfigError."""
+    if line["kind"] not in STORES:
+        raise ConfigError("it has records of an unknown kind")
     model_of = STORES[line["kind"]].model_of
     try:
         records = {int(n): make_record(model_of(item), item) for n, item in line["records"].items()}

@@ -46,6 +46,7 @@ class MindsCommand(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         if evennia.DefaultScript is None:
             evennia._init()
+        import_module("evennia_ai.game.extensions").own_classes()  # declare their kinds of records
         minds = import_module("evennia_ai.contrib.mind_files.transfer")
         people = import_module("evennia_ai.contrib.mind_files.mind_people")
         say, part = self.stdout.write, options["part"]

@@ -1,0 +1,108 @@
+"""Promises and appointments, kept by code on the world's clock, and letters."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from evennia_ai import signals
+from evennia_ai.contrib.promises.aipromises import CmdAIPromises
+from evennia_ai.contrib.promises.keeper import PromiseKeeper
+from evennia_ai.contrib.promises.overheard import read_turn
+from evennia_ai.contrib.promises.promise_records import (
+    LETTER,
+    OPEN,
+    THEIRS,
+    Promises,
+    PromiseSettings,
+)
+from evennia_ai.contrib.promises.promise_tools import leave_message, promise
+from evennia_ai.contrib.promises.promise_words import due_words
+from evennia_ai.extension import EntryReader, Extension, Tool
+from evennia_ai.messages import Audience
+from evennia_ai.policy.audience import KnownLine, of_record
+from evennia_ai.policy.records.record import Record, is_known_to
+from evennia_ai.ports import MindContext, RecordStore
+
+LABEL = "Promises"
+MOST_SHOWN = 6
+LATEST = 16  # messages of the last turns
+TOOLS = frozenset({"promise", "leave_message"})
+
+
+class PromisesExtension(Extension):
+    """Keeps appointments and promises, and delivers letters. Off by default."""
+
+    name = "promises"
+    by_default = False
+    settings = PromiseSettings
+
+    def set_up(self, services: Any, settings: EntryReader) -> bool:
+        self._services = services
+        self.keeper = PromiseKeeper(services)
+        signals.service_started.connect(self._begin)
+        signals.company_changed.connect(self._meet)
+        signals.assistant_woke.connect(self._meet)
+        signals.turn_finished.connect(self._hear)
+        return True
+
+    def tools(self) -> Iterable[Tool]:
+        return (promise, leave_message)
+
+    @classmethod
+    def commands(cls) -> Iterable[type[Any]]:
+        return (CmdAIPromises,)
+
+    @classmethod
+    def records(cls) -> Mapping[type[RecordStore], str]:
+        return {Promises: "added"}
+
+    def prompt_rows(
+        self, around: MindContext, audience: Audience
+    ) -> Iterable[tuple[str, KnownLine]]:
+        """Return the newest promises of those who hear the reply, none of others."""
+        known = [
+            record
+            for record in Promises.of(around.character).told(Promises.of(around.character).every())
+            if {record["entity"], record["source_entity"]} & audience
+            and is_known_to(record, audience)
+        ]
+        for record in known[-MOST_SHOWN:]:
+            line = row_of(record, around)
+            yield LABEL, KnownLine(line, record["audience"] is not None, of_record(record))
+
+    def _begin(self, sender: Any, **_signal: Any) -> None:
+        if sender is self._services:
+            self.keeper.begin()
+
+    def _meet(self, character: Any, **_signal: Any) -> None:
+        if character in self.keeper.due and self in character.ai_mind.services.extensions:
+            self.keeper.attend(character)
+
+    def _hear(self, character: Any, turns: int, **_signal: Any) -> None:
+        """Read what the last turns agreed on, and tell what is due to those who are here."""
+        mind = character.ai_mind
+        if self not in mind.services.extensions:
+            return
+        by_turn: dict[int | None, list[Any]] = {}
+        for message in mind.log.view()[-LATEST:]:
+            by_turn.setdefault(message["metadata"].get("turn_id"), []).append(message)
+        for messages in list(by_turn.values())[-turns:]:
+            calls = (call for message in messages for call in message.get("tool_calls") or ())
+            if TOOLS.isdisjoint(call["function"]["name"] for call in calls):
+                read_turn(mind, messages)
+        self._meet(character)
+
+
+def row_of(record: Record, around: MindContext) -> str:
+    """Return a promise as a prompt tells it."""
+    character, content = around.character, f'"{record["content"]}"'
+    name = around.world.name_of(character, record["entity"]) or "somebody"
+    due = due_words(record, around.world_clock)
+    state = "" if record["state"] == OPEN else f" ({record['state']})"
+    if record["kind"] == LETTER:
+        sender = around.world.name_of(character, record["source_entity"]) or "somebody"
+        return f"{sender} left a message with you for {name} alone: {content}{state}"
+    who = f"{name} promised you" if record["kind"] == THEIRS else f"You promised {name}"
+    return f"{who}, {due}: {content}{state}"
+
+
+EXTENSION = PromisesExtension

@@ -1,0 +1,99 @@
+"""Promises, appointments and letters as records on the character: ``Promises.of(character)``."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+from evennia_ai.config import setting
+from evennia_ai.config.declared import Bounds
+from evennia_ai.policy.records.record import BaseRecord, Dbref, Record, Time, Words, make_record
+from evennia_ai.ports import RecordStore
+from evennia_ai.ports.records import anew
+
+OWN, THEIRS, LETTER = "own", "theirs", "letter"
+OPEN, KEPT, MISSED, FAILED, CANCELLED = "open", "kept", "missed", "failed", "cancelled"
+REMINDED, ASKED = "reminded", "asked"
+MOST_OVER = 60  # that a character keeps
+SAME_S = 60.0  # of the world; appointments nearer than this are one
+
+
+@dataclass(frozen=True)
+class PromiseSettings:
+    """How long a character waits, and how much it promises."""
+
+    appointment_wait: float = setting(
+        30.0, "Minutes of the world that the character waits at an appointment.", Bounds(1, 10_000)
+    )
+    person_promises: int = setting(
+        5,
+        "Maximum open promises and messages that one person's words may cause. 0 allows none.",
+        Bounds(0, 100),
+    )
+    letters_by_mail: bool = setting(
+        False,
+        "Send messages for players at once by Evennia's contrib `mail`, whose command for "
+        "characters your game must have, instead of telling them at the next meeting.",
+    )
+
+
+class Promise(BaseRecord):
+    """A promise of the character, one to it, or a letter; times are the world's seconds."""
+
+    content: Words  # what was promised, or the letter
+    kind: Literal["own", "theirs", "letter"] = "own"
+    entity: Dbref  # to or by whom; of a letter, for whom
+    place: str = ""  # dbref of where the character goes; empty for no appointment
+    where: str = ""  # the place's name
+    due: float = 0.0  # 0: at the next meeting
+    lead: float = 0.0  # how long before that it was made
+    until: float = 0.0  # how long the character waits there
+    made: Time
+    state: Literal["open", "kept", "missed", "failed", "cancelled", "reminded", "asked"] = "open"
+    reason: Literal["", "no_way", "held_up", "cancelled"] = ""  # why it was not kept
+    told: bool = False  # True once the other needs to be told no more of it
+    back: str = ""  # dbref of the place to which the character returns
+
+    texts: ClassVar[tuple[str, ...]] = ("content", "where")
+
+
+def is_active(record: Record) -> bool:
+    """Return True if something is still to be done, or to be told."""
+    return record["state"] == OPEN or not record["told"] or bool(record["back"])
+
+
+class Promises(RecordStore):
+    """Promises as plain dicts with the fields of `Promise`."""
+
+    kind = "ai_promises"
+    prefix = "p"
+    model = Promise
+
+    @anew
+    def add(self, content: str, **fields: Any) -> str:
+        """Store a promise, unless it is stored already; returns its id. Raises BadRecord.
+
+        Of those that are over, the newest `MOST_OVER` stay.
+        """
+        named = {**fields, "id": self.next_id, "content": content, "made": self.now()}
+        new = make_record(Promise, named)
+        same = next((item for item in self.open() if is_same(item, new)), None)
+        if same:
+            return str(same["id"])
+        over = [item["id"] for item in self.every() if not is_active(item)]
+        self.change(dict.fromkeys(over[:-MOST_OVER]), new)
+        return str(new["id"])
+
+    def open(self) -> Iterator[Record]:
+        return (item for item in self.every() if item["state"] == OPEN)
+
+    def active(self) -> list[Record]:
+        """Return the records with something to do or to tell, the earliest due first."""
+        return sorted(filter(is_active, self.every()), key=lambda item: item["due"])
+
+
+def is_same(record: Record, other: Record) -> bool:
+    """Return True for two records of one promise, one appointment, or one letter."""
+    names = ("kind", "entity", "source_entity", "place")
+    same = all(record[name] == other[name] for name in names)
+    says_same = record["place"] or record["content"].casefold() == other["content"].casefold()
+    return bool(same and says_same and abs(record["due"] - other["due"]) < SAME_S)
