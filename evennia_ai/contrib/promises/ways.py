@@ -37,8 +37,8 @@ def place_in(text: str, character: Any) -> Any | None:
     for place, path in ways_from(character).items():
         called = [place, *path] if len(path) == 1 else [place]
         names = [" ".join(plain_words(n)) for obj in called for n in known_names(obj, character)]
-        if found := [len(name) for name in names if name and f" {name} " in spoken]:
-            named.append((max(found), place))
+        if lengths := [len(name) for name in names if name and f" {name} " in spoken]:
+            named.append((max(lengths), place))
         elif f" {names[0].split(' ')[-1]} " in spoken:
             by_last.append(place)
     if named:
