@@ -5,7 +5,13 @@ from typing import Any
 from evennia.utils import logger
 from twisted.internet.defer import Deferred
 
-from evennia_ai.commands.common import AICommand, CommandResult, UsageError
+from evennia_ai.commands.common import (
+    AICommand,
+    CommandResult,
+    UsageError,
+    all_assistants,
+    told_apart,
+)
 from evennia_ai.game.client_text import clean_output
 from evennia_ai.game.help_entries import STAFF
 from evennia_ai.policy.compaction.plan import MANUAL, CompactionOrder, Skip
@@ -92,7 +98,10 @@ class CmdAIStop(AICommand):
         if not self.services.switched_off:
             raise UsageError("The assistants are not stopped.")
         self.services.switch_on()
-        self.msg("All assistants are started, except those that were stopped by name.")
+        stopped = told_apart([script for script in all_assistants() if not script.is_on])
+        names = clean_output(", ".join(stopped), 400)
+        rest = f" Still stopped by name: {names}." * bool(stopped)
+        self.msg(f"All assistants are started.{rest}")
 
     def do_sleep(self) -> None:
         rest = self.script.mind.sleep

@@ -53,7 +53,8 @@ def _step_lines(number: int, step: DryRunStep, private: bool) -> list[str]:
         cached = "" if usage.cached_tokens is None else f" ({usage.cached_tokens} from a cache)"
         tokens = f"{usage.prompt_tokens} tokens{cached}, reply {usage.completion_tokens} tokens"
     shown = f"prompt {tokens}, {len(step.offered)} tools offered, {took_ms} ms"
-    lines = [f"|wCall {number} of the model|n: {shown}"]
+    title = f"|wCall {number} of the model|n: {shown}"
+    lines = [title if counted or usage else f"|wAnswer {number}|n, by the stand-in"]
     if not step.calls:
         lines.append("  |rnothing|n: the reply has no words and no tool call")
     return [*lines, *(_call_line(item, private) for item in step.calls)]

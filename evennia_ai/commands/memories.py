@@ -302,7 +302,8 @@ class CmdAIMemory(AICommand):
             hide = f"|waihistory/hide {self.name} = {int(seq)}|n"
             problem = f"That is no entry but line {int(seq)} of the log."
             raise UsageError(f"{problem} To keep it from prompts: {hide}")
-        record: Record | None = records.get(number) or records.get(number.lower())
+        ids = (number, number.lower(), f"j{number}")
+        record: Record | None = next(filter(None, map(records.get, ids)), None)
         if record is None or not may_read(self.reader, record):
             raise UsageError(f"{self.name} has no entry '{clean_output(number, 40)}'. {lists}")
         return record

@@ -37,7 +37,7 @@ def message_line(
     kind = words_kind(row["private"])
     if row["role"] == "tool":
         result = reader.show(kind, clean_output(row["content"], LINE_CHARS), "result")
-        return f"    |x= {result} ({row['tokens']} tokens)|n"
+        return f"    |x= {result} ({counted(row['tokens'], 'token')})|n"
     excuse, aloud = row["role"] == EXCUSE, is_aloud(row)
     marks = f" |r({'aloud, kept private' if aloud else 'private'})|n" * row["private"]
     marks += " |y(excuse: no prompt shows it)|n" * excuse
@@ -46,7 +46,7 @@ def message_line(
     when = f"|w{row['id']}|n |x{reader.clock(row['at'])}"
     if not reader.may(kind):
         words = reader.show(kind, "", "words" if aloud else "whisper")
-        return f"{when}, {row['tokens']} tokens|n{marks}\n    {words}"
+        return f"{when}, {counted(row['tokens'], 'token')}|n{marks}\n    {words}"
     reader.count(kind)
     who = own_name if excuse or row["role"] == "assistant" else row["speaker_name"]
     calls = [call["function"] for call in row["tool_calls"]]
@@ -57,7 +57,7 @@ def message_line(
         text += f"\n    |ynow:|n {clean_output(change.text, LINE_CHARS)}"
     return (
         f"{when}|n |w{clean_output(who, 40)}|n"
-        f" |x> {heard_by}, {row['tokens']} tokens|n{marks}\n    {text}"
+        f" |x> {heard_by}, {counted(row['tokens'], 'token')}|n{marks}\n    {text}"
     )
 
 

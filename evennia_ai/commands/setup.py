@@ -214,7 +214,9 @@ class CmdAISetup(AICommand):
         known = script.mind.settings.complaints
         self.write_settings({name: setup.read_setting(self.services, name, value)})
         effective = clean_output(str(getattr(script.config, name)))
-        self.msg(f"{self.name}: {name} is now {effective}{'' if value else ' (inherited)'}.")
+        inherited = "" if value else " (inherited)"
+        about = FIELDS[name].metadata["help"]
+        self.msg(f"{self.name}: {name} is now {effective}{inherited}. |x{about}|n")
         self.report_complaints(known)
 
     def show_value(self, name: str, field: str) -> None:

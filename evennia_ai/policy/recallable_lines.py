@@ -209,7 +209,10 @@ def read_filter(typed: str, switches: Sequence[str], now: datetime) -> LogFilter
         raise ValueError(f"since {values[SINCE]} is not before until {values[UNTIL]}.")
     page = values.get(PAGE, "1")
     if not page.isdecimal() or not 0 < int(page) < 10**9:
-        raise ValueError(f"'{page}' is no number. Use a whole number from 1.")
+        raise ValueError(
+            f"'{page}' is no page and no filter. Type a page from 1, or since, until, player or "
+            "search and its value."
+        )
     start, end = (at.astimezone(UTC) if at else None for at in (since, until))
     return LogFilter(start, end, values.get(PLAYER, ""), values.get(SEARCH, ""), int(page))
 

@@ -63,6 +63,7 @@ def test_one_entry_is_shown_whole_with_what_it_comes_from_and_leads_to(game, mir
     mira.journal.update(entry["id"], links=[other, "mem0:x"], tags=["money"])
     set_attribute(mira.ai_profiles, ann.dbref, "knows", "the toll", sources=[entry["id"]])
     text = ask(f"aimemory/show Mira = {entry['id']}")
+    assert ask(f"aimemory/show Mira = {entry['id'].removeprefix('j')}") == text
     assert TOLL in text
     assert "Source: direct, from Ann, perhaps with words of Ann, Ada; trust 0.60" in text
     assert "Tags: money" in text

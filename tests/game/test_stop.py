@@ -87,6 +87,14 @@ def test_a_stopped_character_does_not_speak_for_one_who_answers_or_who_is_played
     assert not Event.objects.filter(assistant_id=mira.assistant.id).exists()
 
 
+def test_who_stays_stopped_by_name_is_named_when_all_are_started(game, admin, mira, tavern):
+    game.assistant("Otto", tavern)
+    admin.told("aistop Mira")
+    admin.told("aistop all")
+    told = admin.told("aistart all")
+    assert "All assistants are started. Still stopped by name: Mira." in told
+
+
 def test_the_switch_outlives_a_restart_and_is_undone(game, admin, ann, mira):
     admin.told("aistop all")
     service = AssistantService(clock=game.clock, environ={})

@@ -24,6 +24,7 @@ STATES = {
     explanations.CHANGED: "|ynot as it was sent|n",
     explanations.ERASED: "|yerased|n, since somebody in it was forgotten",
 }
+NEARNESS = " |x(how near to what was said)|n"
 NOT_KEPT = "|ynot kept|n: it is older than the setting RETENTION keeps prompts"
 PUPPETED_LINE = (
     " Its mind did not say this: a player who controlled the character did, staff who forced it, "
@@ -89,16 +90,16 @@ def prompt_lines(why: Explanation, reader: Reader) -> Iterator[str]:
     lost = f"; the log has lost {why.missing} of its messages" if why.missing else ""
     state = STATES.get(why.state, NOT_KEPT)
     if why.is_offline:
-        state = "sent nowhere: the stand-in answered from what stands in it"
+        state = "sent nowhere: the stand-in answered from these parts"
     yield f"|wThe prompt|n is {state}{lost}."
     yield f"  {rendering.model_call_text(why.call, reader)}"
     yield from part_table(why.parts)
     for part in why.parts:
         if part.name in (attribution.RECALLED, attribution.LORE):
             kind = kind_of(part.name, why.private)
-            yield f"|w{part.name.capitalize()}|n"
-            for line in part.lines:
-                score = f"{line.score:5.2f} " if line.score else "      "
+            yield f"|w{part.name.capitalize()}|n{NEARNESS * any(line.score for line in part.lines)}"
+            for line in {item.text: item for item in part.lines}.values():
+                score = f"{line.score:4.0%} " if line.score else "     "
                 words = reader.show(kind, clean_output(line.text, LINE_CHARS), "words")
                 yield f"  {score}{words}"
     if why.stored is not None and why.stored.kept.trace.withheld:
@@ -128,7 +129,7 @@ def reply_lines(why: Explanation, reader: Reader) -> Iterator[str]:
         yield "|wThe reply as it came|n"
         yield from (f"  {reader.show(kind, text, 'reply')}" for text in texts or ["nothing"])
     if why.acts:
-        yield "|wRead and done|n"
+        yield "|wWhat became of it|n"
         for act in why.acts:
             yield rendering.act_lines(act, kind, reader)
             if reader.may(kind):

@@ -41,7 +41,8 @@ def is_step(goal: Record, known: Mapping[str, Record]) -> bool:
 def find_goal(words: str, goals: Sequence[Record]) -> Record | None:
     """Return the one goal that words name by id, content, or a part only it has, else None."""
     wanted = normalised(words)
-    exact = [g for g in goals if wanted in (g["id"].lower(), normalised(g["content"]))]
+    ids = {wanted, f"g{wanted}"}
+    exact = [g for g in goals if g["id"].lower() in ids or normalised(g["content"]) == wanted]
     if exact:
         return exact[0]
     holding = [goal for goal in goals if wanted and wanted in normalised(goal["content"])]

@@ -336,6 +336,8 @@ def sum_up(findings: Sequence[ProbeFinding], profile: str) -> str:
     """Return whether a profile is good enough for characters, why, and what to do."""
     for finding, remedy in zip(findings, REMEDIES, strict=False):
         if finding.state in (FATAL, BAD):
+            if finding is findings[0] and finding.state == FATAL:
+                return f"'{profile}' cannot be used yet: {remedy}."
             return f"'{profile}' is not good enough: {finding.text.rstrip('.')}; {remedy}."
     form = findings[1].text[:1].lower() + findings[1].text[1:].rstrip(".")
     return (

@@ -72,6 +72,8 @@ class TurnFilter(forms.Form):
     tokens = forms.IntegerField(required=False, min_value=0, max_value=10**9, label="Tokens from")
     marks = [("", "with or without"), *((one, one) for one in MARKS), (ANY, "good or bad")]
     mark = forms.ChoiceField(required=False, choices=marks)
+    orders = [("", "as it fits"), ("newest", "newest first"), ("oldest", "oldest first")]
+    order = forms.ChoiceField(required=False, choices=orders)
 
 
 class Timeline(LogPage, ListView):
@@ -87,7 +89,9 @@ class Timeline(LogPage, ListView):
         turns, self.trouble = find_turns(number, self.form, self.reader)
         # Who asks for a talk reads it from its beginning.
         filters = self.form.cleaned_data
-        self.oldest_first = any(map(filters.get, ("player", "since", "until")))
+        is_talk = any(map(filters.get, ("player", "since", "until")))
+        order = filters.get("order") or ("oldest" if is_talk else "newest")
+        self.oldest_first = order == "oldest"
         return turns.order_by("id" if self.oldest_first else "-id").values()
 
     def get_context_data(self, **values: Any) -> Row:

@@ -146,6 +146,8 @@ def test_a_talk_of_two_players_is_read_from_its_beginning(game, lived, ann, bob,
     both, whose = browser.text(path, player="Ann, Bob"), browser.text(path, player="Bob")
     assert turns_on(both) == sorted(turns_on(browser.text(path)))
     assert len(turns_on(whose)) == 1 and "Turns, oldest first" in whose
+    newest = browser.text(path, player="Ann, Bob", order="newest")
+    assert turns_on(newest) == turns_on(both)[::-1] and "Turns, newest first" in newest
     assert "Nobody is called &#x27;Cid&#x27;" in browser.text(path, player="Ann, Cid")
 
 
