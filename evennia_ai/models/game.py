@@ -1,7 +1,7 @@
 """What is no talk: model calls and their sums, hearsay, reports, lore, personas, sleep passes."""
 
 from datetime import date, datetime
-from typing import Any
+from typing import Any, ClassVar
 
 from django.db import models
 
@@ -33,10 +33,12 @@ class SharedEntry(own.OwnedByAssistant):
     """One journal entry that a character told to one scope, such as its faction.
 
     ``assistant`` is the teller's assistant, ``at`` the time of telling. The row is deleted in the
-    transaction that changes or removes the entry. ``scope`` is a label, as for lore. ``people``
-    names everybody concerned in the format of `people_field`, so that "forget me" finds the row by
-    a query.
+    transaction that changes or removes the entry. ``scope`` is a label, as for lore, or
+    `ONE_MIND` and the dbref of the only one who knows it. ``people`` names everybody concerned in
+    the format of `people_field`, so that "forget me" finds the row by a query.
     """
+
+    ONE_MIND: ClassVar[str] = "mind:"
 
     entry: str = own.CharField(max_length=80)
     scope: str = own.CharField(max_length=300)

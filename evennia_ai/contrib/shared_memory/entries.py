@@ -31,8 +31,9 @@ entries_told = Signal()
 
 
 def told_by(assistant_id: int) -> list[SharedRecord]:
-    """Return what an assistant has told, in every scope."""
+    """Return what an assistant has told, in every scope; not what it told a single one."""
     rows = models.SharedEntry.objects.filter(assistant_id=assistant_id)
+    rows = rows.exclude(scope__startswith=models.SharedEntry.ONE_MIND)
     return [SharedRecord(*row) for row in rows.order_by("id").values_list("id", "entry", "scope")]
 
 

@@ -1,0 +1,220 @@
+"""``aiknows`` and ``airumour``: who knows what, and rumours that a builder seeds."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from evennia.utils import logger
+from twisted.internet.defer import inlineCallbacks
+
+from evennia_ai.commands.common import AICommand, UsageError, all_assistants
+from evennia_ai.contrib.who_knows.holders import Holding, find_holders
+from evennia_ai.contrib.who_knows.rumours import why_untold
+from evennia_ai.contrib.who_knows.telling import Rumour, as_tree
+from evennia_ai.game.client_text import clean_output, shown_name
+from evennia_ai.policy.read_permissions import PRIVATE_MEMORIES, PUBLIC_MEMORIES
+from evennia_ai.ports.journal import Journal
+from evennia_ai.scheduling import Coroutine
+from evennia_ai.store.memory_editor import MemoryEditor, entry_words
+from evennia_ai.store.names import names_of
+
+NAME, TAG = "who_knows", "rumour"
+MOST_SHOWN, MOST_LISTED, LINE_CHARS = 6, 20, 200
+
+
+class CmdAIKnows(AICommand):
+    """see which characters know something
+
+    Usage:
+      aiknows <words>
+      aiknows #<number of a rumour>
+
+    Lists every character that holds these words: in lines it heard or said, its
+    journal, its profiles and goals, its lore and persona, and what others told
+    it. Each row says from whom it is, since when, and whom the character may tell.
+
+    All words must stand in the row, in any form: keys finds key. key* finds words
+    that begin so, *key words that have it anywhere. Where the game has an embedder,
+    rows of the same meaning in other words follow.
+
+    With the number of a rumour (airumour lists them): who heard it from whom,
+    and when.
+
+    Only admins see what was told in private.
+
+    Examples:
+      aiknows silver key
+      aiknows #41
+    """
+
+    key = "aiknows"
+    reads = PUBLIC_MEMORIES
+
+    @inlineCallbacks
+    def run(self) -> Coroutine[None]:
+        query = self.args.strip()
+        if not query:
+            raise UsageError("Which words? |waiknows silver key|n")
+        if query.startswith("#") and query[1:].isdecimal():
+            rumour = yield find_rumour(self, query)
+            self.msg("\n".join(tree_lines(self, rumour)))
+            return
+        holders = yield find_holders(self.services, query, self.reader, self.may_edit)
+        self.tell(list(holder_lines(self, query, holders)))
+
+    def may_edit(self, character: Any) -> bool:
+        return any(character.access(self.caller, right) for right in ("edit", "control"))
+
+
+class CmdAIRumour(AICommand):
+    """give a character a rumour, and see it travel
+
+    Usage:
+      airumour
+      airumour <character> = <text>
+      airumour <character> = <number of a journal entry>
+      airumour/meet
+      airumour/retract <number>
+
+    A rumour travels when characters meet: those in one room every hour of the
+    world, those who know each other about once a day. Who hears it knows it a
+    while later, tells it on, and says from whom it is. What was told in private
+    never travels.
+
+    Without an argument: the rumours, newest first. aiknows #<number> shows the
+    way of one.
+
+    Switches:
+      meet    - let all characters meet once now, without the delay, to try it
+      retract - take a rumour back: all who heard it lose it at once. An entry
+                that you made a rumour by its number stays in the journal.
+
+    How long a character waits, how often it leaves a rumour out, and how far a
+    rumour goes: aisetup <character> with rumour_delay, rumour_loss, rumour_hops.
+
+    Examples:
+      airumour Mira = The mill is haunted.
+      airumour/retract 41
+    """
+
+    key = "airumour"
+    switch_options = ("meet", "retract")
+    reads = PUBLIC_MEMORIES
+
+    @inlineCallbacks
+    def do_default(self) -> Coroutine[None]:
+        yield self.extension(NAME).rumours.load(self.services.slices.put)
+        if self.rhs is None and not self.args.strip():
+            self.list_rumours()
+            return
+        if not (self.lhs and self.rhs):
+            raise UsageError("Usage: airumour <character> = <text>. See |whelp airumour|n.")
+        script = self.find_editable(self.lhs)
+        journal = script.character.journal
+        yield journal.load(self.services.slices.put)
+        entry = self.entry_of(journal, MemoryEditor(script.character, script.mind.renew))
+        if why := why_untold(entry):
+            raise UsageError(f"That cannot become a rumour: {why}")
+        extension, now = self.extension(NAME), self.services.now()
+        rumour = extension.rumours.seed(script.id, script.character.dbref, entry, now)
+        extension.travel.begin()
+        logger.log_sec(f"{self.describe_use()}: rumour {rumour.id} of {script.character}")
+        self.msg(
+            f"{self.name} knows it and tells it on: rumour |w#{rumour.id}|n. Its way: "
+            f"|waiknows #{rumour.id}|n. To take it back: |wairumour/retract {rumour.id}|n"
+        )
+
+    def entry_of(self, journal: Journal, editor: MemoryEditor) -> Any:
+        """Return the entry that is typed by its number, or a new one with the typed words."""
+        typed = self.rhs.strip()
+        entry = journal.get(typed) or journal.get(typed.lower())
+        if entry is not None and (entry["audience"] is None or self.reader.may(PRIVATE_MEMORIES)):
+            return entry
+        words = entry_words(typed)
+        same = (item for item in journal.all() if item["content"] == words)
+        entry = next((item for item in same if item["audience"] is None), None)
+        if entry is None:
+            entry = editor.add(words)
+            journal.update(entry["id"], tags=[TAG])
+        return journal.get(entry["id"])
+
+    def list_rumours(self) -> None:
+        rumours = sorted(self.extension(NAME).rumours.by_id.values(), key=lambda r: -r.id)
+        names = names_of({rumour.first for rumour in rumours[:MOST_LISTED]})
+        lines = [
+            f"|w#{rumour.id}|n {clean_output(names.get(rumour.first, rumour.first), 40)}, known to "
+            f"{len(rumour.heard)}: {clean_output(rumour.text, LINE_CHARS)}"
+            for rumour in rumours[:MOST_LISTED]
+        ]
+        self.msg("\n".join(lines or ["There is no rumour. |wairumour Mira = <text>|n makes one."]))
+
+    @inlineCallbacks
+    def do_meet(self) -> Coroutine[None]:
+        count = yield self.extension(NAME).travel.step(at_once=True)
+        self.tell(f"All met once: {count} heard something new.")
+
+    @inlineCallbacks
+    def do_retract(self) -> Coroutine[None]:
+        rumour = yield find_rumour(self, self.args.strip())
+        script = next((item for item in all_assistants() if item.id == rumour.assistant), None)
+        if script is not None:
+            self.ensure_may_edit(script.character)
+        count = self.extension(NAME).rumours.retract(rumour)
+        if script is not None:
+            yield script.character.journal.load(self.services.slices.put)
+            entry = script.character.journal.get(rumour.entry)
+            if entry and TAG in entry["tags"]:
+                MemoryEditor(script.character, script.mind.renew).delete(rumour.entry)
+        logger.log_sec(f"{self.describe_use()}: rumour {rumour.id}")
+        self.tell(f"Taken back: {count} knew it, and nobody does any more.")
+
+
+@inlineCallbacks
+def find_rumour(command: AICommand, typed: str) -> Coroutine[Rumour]:
+    """Find a rumour by its number; fails with UsageError."""
+    rumours = command.extension(NAME).rumours
+    yield rumours.load(command.services.slices.put)
+    number = typed.lstrip("#")
+    rumour: Rumour | None = rumours.by_id.get(int(number)) if number.isdecimal() else None
+    if rumour is None:
+        raise UsageError(
+            f"There is no rumour '{clean_output(typed, 40)}'. |wairumour|n lists them."
+        )
+    return rumour
+
+
+def tree_lines(command: AICommand, rumour: Rumour) -> list[str]:
+    """Return the way of a rumour, each hearer below whoever told them."""
+    names, now = names_of(rumour.heard), command.services.now()
+    lines = [f"|w#{rumour.id}|n {clean_output(rumour.text, LINE_CHARS)}"]
+    for depth, who in as_tree(rumour):
+        hearing = rumour.heard[who]
+        later = " |y(knows it then)|n" if hearing.at > now else ""
+        when = command.reader.clock(hearing.at, "%Y-%m-%d %H:%M")
+        lines.append(f"{'  ' * (depth + 1)}{clean_output(names.get(who, who), 60)} {when}{later}")
+    return lines
+
+
+def holder_lines(
+    command: AICommand, query: str, holders: Sequence[tuple[Any, Sequence[Holding]]]
+) -> Any:
+    """Yield who holds what, by character."""
+    shown = clean_output(query, 60)
+    yield f"|w{len(holders)}|n know of {shown}:" if holders else f"Nobody knows of {shown}."
+    for script, rows in holders:
+        yield f"|w{shown_name(script.character)}|n"
+        for row in rows[:MOST_SHOWN]:
+            yield f"  {clean_output(describe(command.reader, row), 160)}"
+            yield f"    {clean_output(row.text, LINE_CHARS)}"
+        if len(rows) > MOST_SHOWN:
+            yield f"  {len(rows) - MOST_SHOWN} more"
+    if not command.reader.may(PRIVATE_MEMORIES):
+        readers = command.reader.whose(PRIVATE_MEMORIES).lower()
+        yield f"|xWhat was told in private is left out: only {readers} may search it.|n"
+
+
+def describe(reader: Any, row: Holding) -> str:
+    """Return a row's facts: "noted, from Ann, since 2026-01-31 12:00; may tell anybody (j12)"."""
+    source = f", from {row.source}" if row.source else ""
+    since = f", since {reader.clock(row.since, '%Y-%m-%d %H:%M')}" if row.since else ""
+    near = ", similar in meaning" if row.by_meaning else ""
+    return f"{row.way}{source}{since}{near}; may tell {row.may_tell} ({row.id})"
