@@ -1,23 +1,24 @@
 """``aiknows`` and ``airumour``: who knows what, and rumours that a builder seeds."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from evennia.utils import logger
 from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.commands.common import AICommand, UsageError, all_assistants
-from evennia_ai.contrib.who_knows.holders import Holding, find_holders
+from evennia_ai.contrib.who_knows.holders import find_holders
 from evennia_ai.contrib.who_knows.rumours import why_untold
 from evennia_ai.contrib.who_knows.telling import Rumour, as_tree
 from evennia_ai.game.client_text import clean_output, shown_name
-from evennia_ai.policy.read_permissions import PRIVATE_MEMORIES, PUBLIC_MEMORIES
+from evennia_ai.policy.read_permissions import PRIVATE_MEMORIES, PUBLIC_MEMORIES, Reader
+from evennia_ai.policy.records.record import Record
 from evennia_ai.ports.journal import Journal
 from evennia_ai.scheduling import Coroutine
 from evennia_ai.store.memory_editor import MemoryEditor, entry_words
 from evennia_ai.store.names import names_of
 
-NAME, TAG = "who_knows", "rumour"
+NAME, TAG, MINUTE = "who_knows", "rumour", "%Y-%m-%d %H:%M"
 MOST_SHOWN, MOST_LISTED, LINE_CHARS = 6, 20, 200
 
 
@@ -59,7 +60,7 @@ class CmdAIKnows(AICommand):
             self.msg("\n".join(tree_lines(self, rumour)))
             return
         holders = yield find_holders(self.services, query, self.reader, self.may_edit)
-        self.tell(list(holder_lines(self, query, holders)))
+        self.tell([*holder_lines(self.reader, query, holders)])
 
     def may_edit(self, character: Any) -> bool:
         return any(character.access(self.caller, right) for right in ("edit", "control"))
@@ -142,7 +143,7 @@ class CmdAIRumour(AICommand):
         names = names_of({rumour.first for rumour in rumours[:MOST_LISTED]})
         lines = [
             f"|w#{rumour.id}|n {clean_output(names.get(rumour.first, rumour.first), 40)}, known to "
-            f"{len(rumour.heard)}: {clean_output(rumour.text, LINE_CHARS)}"
+            f"{len(rumour.heard)}: {clean_output(rumour.record['content'], LINE_CHARS)}"
             for rumour in rumours[:MOST_LISTED]
         ]
         self.msg("\n".join(lines or ["There is no rumour. |wairumour Mira = <text>|n makes one."]))
@@ -185,36 +186,37 @@ def find_rumour(command: AICommand, typed: str) -> Coroutine[Rumour]:
 def tree_lines(command: AICommand, rumour: Rumour) -> list[str]:
     """Return the way of a rumour, each hearer below whoever told them."""
     names, now = names_of(rumour.heard), command.services.now()
-    lines = [f"|w#{rumour.id}|n {clean_output(rumour.text, LINE_CHARS)}"]
+    lines = [f"|w#{rumour.id}|n {clean_output(rumour.record['content'], LINE_CHARS)}"]
     for depth, who in as_tree(rumour):
         hearing = rumour.heard[who]
         later = " |y(knows it then)|n" if hearing.at > now else ""
-        when = command.reader.clock(hearing.at, "%Y-%m-%d %H:%M")
+        when = command.reader.clock(hearing.at, MINUTE)
         lines.append(f"{'  ' * (depth + 1)}{clean_output(names.get(who, who), 60)} {when}{later}")
     return lines
 
 
 def holder_lines(
-    command: AICommand, query: str, holders: Sequence[tuple[Any, Sequence[Holding]]]
-) -> Any:
-    """Yield who holds what, by character."""
+    reader: Reader, query: str, holders: Sequence[tuple[Any, Sequence[Record]]]
+) -> Iterator[str]:
+    """Yield who holds what, by character; who only holds something similar is not counted."""
+    count = sum(any("near" not in row for row in rows) for _script, rows in holders)
     shown = clean_output(query, 60)
-    yield f"|w{len(holders)}|n know of {shown}:" if holders else f"Nobody knows of {shown}."
-    for script, rows in holders:
+    yield f"|w{count}|n know of {shown}:" if count else f"Nobody knows of {shown}."
+    for script, rows in sorted(holders, key=lambda item: all("near" in row for row in item[1])):
         yield f"|w{shown_name(script.character)}|n"
         for row in rows[:MOST_SHOWN]:
-            yield f"  {clean_output(describe(command.reader, row), 160)}"
-            yield f"    {clean_output(row.text, LINE_CHARS)}"
+            yield f"  {clean_output(facts_of(reader, row), LINE_CHARS)}"
+            yield f"    {clean_output(row['text'], LINE_CHARS)}"
         if len(rows) > MOST_SHOWN:
             yield f"  {len(rows) - MOST_SHOWN} more"
-    if not command.reader.may(PRIVATE_MEMORIES):
-        readers = command.reader.whose(PRIVATE_MEMORIES).lower()
+    if not reader.may(PRIVATE_MEMORIES):
+        readers = reader.whose(PRIVATE_MEMORIES).lower()
         yield f"|xWhat was told in private is left out: only {readers} may search it.|n"
 
 
-def describe(reader: Any, row: Holding) -> str:
+def facts_of(reader: Reader, row: Record) -> str:
     """Return a row's facts: "noted, from Ann, since 2026-01-31 12:00; may tell anybody (j12)"."""
-    source = f", from {row.source}" if row.source else ""
-    since = f", since {reader.clock(row.since, '%Y-%m-%d %H:%M')}" if row.since else ""
-    near = ", similar in meaning" if row.by_meaning else ""
-    return f"{row.way}{source}{since}{near}; may tell {row.may_tell} ({row.id})"
+    source = f", from {row['from']}" if row["from"] else ""
+    since = f", since {reader.clock(row['since'], MINUTE)}" if row["since"] else ""
+    near = ", similar in meaning" if "near" in row else ""
+    return f"{row['way']}{source}{since}{near}; may tell {row['to']} ({row['id']})"

@@ -1,4 +1,4 @@
-"""The page ``/ai/knows/``: the same as ``aiknows``, for staff with a browser."""
+"""The page ``/ai/knows/``: what ``aiknows`` tells, for staff with a browser."""
 
 from functools import partial
 from queue import Empty, Queue
@@ -9,22 +9,20 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.urls import path
-from django.views.decorators.cache import never_cache
 from evennia.accounts.models import AccountDB
+from evennia.utils.ansi import strip_ansi
 from twisted.internet import reactor
 from twisted.internet.defer import inlineCallbacks, maybeDeferred
 from twisted.python.failure import Failure
 
 from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.commands.common import log_private_reading
-from evennia_ai.contrib.who_knows.commands import describe
+from evennia_ai.contrib.who_knows.commands import holder_lines
 from evennia_ai.contrib.who_knows.holders import find_holders
 from evennia_ai.policy.read_permissions import PUBLIC_MEMORIES, Reader
-from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.scheduling import Coroutine
-from evennia_ai.store.names import own_name
 
-WAIT_S, TEXT_CHARS = 30.0, 400
+WAIT_S, MOST_CHARS = 30.0, 200
 
 
 def ask(work: Any) -> Any:
@@ -38,50 +36,42 @@ def ask(work: Any) -> Any:
     return result
 
 
-@never_cache  # type: ignore[untyped-decorator]
 def knows(request: Any) -> HttpResponse:
     """Show who knows the words of the address, as far as the reader may see it."""
     if not request.user.is_authenticated:
         return redirect_to_login(request.get_full_path())
-    words = request.GET.get("words", "").strip()[:TEXT_CHARS]
+    words = request.GET.get("words", "").strip()[:MOST_CHARS]
     try:
-        minds = ask(partial(search, request.user.pk, words))
+        lines = ask(partial(search, request.user.pk, words))
     except Empty:
         return HttpResponse("The game did not reply in time. Try again.", status=503)
-    return render(request, "evennia_ai/knows.html", {"words": words, "minds": minds})
+    page = render(request, "evennia_ai/knows.html", {"words": words, "lines": lines})
+    page["Cache-Control"] = "no-store"
+    return page
 
 
 @inlineCallbacks
-def search(account: int, words: str) -> Coroutine[list[dict[str, Any]]]:
-    """Search on the reactor's thread; fires with plain data, fails with PermissionDenied."""
+def search(account: int, words: str) -> Coroutine[list[str]]:
+    """Search on the reactor's thread; fires with lines, fails with PermissionDenied."""
     user, services = AccountDB.objects.get(id=account), AssistantScript.shared_services
 
     def has(permission: str) -> bool:
         return bool(user.locks.check_lockstring(user, f"may:perm({permission})"))
+
+    def may_edit(character: Any) -> bool:
+        people = (user, *user.get_all_puppets())
+        return any(character.access(who, right) for who in people for right in ("edit", "control"))
 
     if services is None or services.store_trouble or not has("Builder"):
         raise PermissionDenied
     reader = Reader(services.who_may_read, has)
     if not reader.may(PUBLIC_MEMORIES):
         raise PermissionDenied
-    people = (user, *user.get_all_puppets())
-
-    def may_edit(character: Any) -> bool:
-        rights = ("edit", "control")
-        return any(character.access(who, right) for who in people for right in rights)
-
-    holders = (yield find_holders(services, words, reader, may_edit)) if words else []
+    if not words:
+        return []
+    holders = yield find_holders(services, words, reader, may_edit)
     log_private_reading(reader, None, f"web page, account #{account}: aiknows")
-    return [
-        {
-            "name": own_name(script.character),
-            "rows": [
-                (clean_heard(describe(reader, row), TEXT_CHARS), clean_heard(row.text, TEXT_CHARS))
-                for row in rows
-            ],
-        }
-        for script, rows in holders
-    ]
+    return [strip_ansi(line) for line in holder_lines(reader, words, holders)]
 
 
 urlpatterns = [path("knows/", knows, name="evennia_ai_knows")]

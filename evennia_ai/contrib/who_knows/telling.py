@@ -8,6 +8,7 @@ from random import Random
 
 from evennia_ai.config import setting
 from evennia_ai.config.declared import Bounds, seconds
+from evennia_ai.policy.records.record import Record
 
 MOST_AT_ONCE = 10  # rumours that one character tells another at a meeting, the newest first
 VISITS = 1 / 24  # how often those meet who know each other and are apart: about once a day
@@ -44,18 +45,22 @@ class Hearing:
 
 @dataclass(eq=False)
 class Rumour:
-    """A rumour with all who know it, by dbref; ``id`` is the number of its first row."""
+    """A rumour: the number of its first row, the journal entry and the character that it began
+    with, its words as a record, and how each who knows it came to it, by dbref.
+    """
 
     id: int
-    entry: str  # of the journal of the first
+    entry: str
     first: str
     assistant: int
-    text: str
+    record: Record
     learnt_at: datetime
-    speakers: tuple[str, ...]
-    importance: int
-    trust: float
     heard: dict[str, Hearing] = field(default_factory=dict)
+
+    @property
+    def key(self) -> tuple[int, str]:
+        """What the rows of a rumour have in common."""
+        return self.assistant, self.entry
 
 
 def meetings(

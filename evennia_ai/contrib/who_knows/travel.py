@@ -83,8 +83,9 @@ class Travel:
                 [r for r in news if teller in r.heard], teller, rules[teller], now, self._rng
             )
             delay_s = 0.0 if at_once else rules[teller].rumour_delay / self.pace
-            told = [(rumour, teller, hearer) for rumour in chosen]
-            count += rumours.tell(told, now, now + timedelta(seconds=delay_s)) if told else 0
+            if chosen:
+                known_at = now + timedelta(seconds=delay_s)
+                count += rumours.tell(chosen, teller, hearer, now, known_at)
         return count
 
 
