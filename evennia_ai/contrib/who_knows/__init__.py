@@ -4,19 +4,19 @@ from collections.abc import Iterable, Sequence
 from random import Random
 from typing import Any
 
-from evennia_ai import models
 from evennia_ai.contrib.who_knows.commands import CmdAIKnows, CmdAIRumour
-from evennia_ai.contrib.who_knows.rumours import HeardRumours, Rumours
+from evennia_ai.contrib.who_knows.rumours import HeardRumours, RumourStore, rumour_rows
 from evennia_ai.contrib.who_knows.telling import RumourSettings
 from evennia_ai.contrib.who_knows.travel import Travel
 from evennia_ai.extension import EntryReader, Extension
+from evennia_ai.models import SharedEntry
 from evennia_ai.ports import MindContext
 from evennia_ai.signals import catching_up, service_started
 from evennia_ai.store.rows import rows_deleted
 
 
 class WhoKnowsExtension(Extension):
-    """Tells staff which characters know something, and lets rumours travel. Off by default."""
+    """Tells staff which characters know something, and lets rumours travel."""
 
     name = "who_knows"
     by_default = False
@@ -25,11 +25,11 @@ class WhoKnowsExtension(Extension):
     def set_up(self, services: Any, settings: EntryReader) -> bool:
         self._services = services
         self.rng = Random()  # noqa: S311  # who tells whom is no secret
-        self.rumours = Rumours()
+        self.rumours = RumourStore()
         self.travel = Travel(services, self.rumours, self.rng)
-        rows_deleted.connect(self._drop, sender=models.SharedEntry)
+        rows_deleted.connect(self._drop, sender=SharedEntry)
         catching_up.connect(self._read_again)
-        service_started.connect(self._begin)
+        service_started.connect(self._begin, sender=services)
         return True
 
     @classmethod
@@ -53,9 +53,8 @@ class WhoKnowsExtension(Extension):
     def _read_again(self, **_signal: Any) -> None:
         self.rumours.is_stale = True
 
-    def _begin(self, sender: Any, **_signal: Any) -> None:
-        known = models.SharedEntry.objects.filter(scope__startswith=models.SharedEntry.ONE_MIND)
-        if sender is self._services and known.exists():
+    def _begin(self, **_signal: Any) -> None:
+        if rumour_rows().exists():
             self.travel.begin()
 
 

@@ -9,7 +9,7 @@ from twisted.internet.defer import inlineCallbacks
 from evennia_ai.commands.common import AICommand, UsageError, all_assistants
 from evennia_ai.contrib.who_knows.holders import find_holders
 from evennia_ai.contrib.who_knows.rumours import why_untold
-from evennia_ai.contrib.who_knows.telling import Rumour, as_tree
+from evennia_ai.contrib.who_knows.telling import Rumour
 from evennia_ai.game.client_text import clean_output, shown_name
 from evennia_ai.policy.read_permissions import PRIVATE_MEMORIES, PUBLIC_MEMORIES, Reader
 from evennia_ai.policy.records.record import Record
@@ -143,7 +143,7 @@ class CmdAIRumour(AICommand):
         names = names_of({rumour.first for rumour in rumours[:MOST_LISTED]})
         lines = [
             f"|w#{rumour.id}|n {clean_output(names.get(rumour.first, rumour.first), 40)}, known to "
-            f"{len(rumour.heard)}: {clean_output(rumour.record['content'], LINE_CHARS)}"
+            f"{len(rumour.hearers)}: {clean_output(rumour.record['content'], LINE_CHARS)}"
             for rumour in rumours[:MOST_LISTED]
         ]
         self.msg("\n".join(lines or ["There is no rumour. |wairumour Mira = <text>|n makes one."]))
@@ -185,12 +185,12 @@ def find_rumour(command: AICommand, typed: str) -> Coroutine[Rumour]:
 
 def tree_lines(command: AICommand, rumour: Rumour) -> list[str]:
     """Return the way of a rumour, each hearer below whoever told them."""
-    names, now = names_of(rumour.heard), command.services.now()
+    names, now = names_of(rumour.hearers), command.services.now()
     lines = [f"|w#{rumour.id}|n {clean_output(rumour.record['content'], LINE_CHARS)}"]
-    for depth, who in as_tree(rumour):
-        hearing = rumour.heard[who]
-        later = " |y(knows it then)|n" if hearing.at > now else ""
-        when = command.reader.clock(hearing.at, MINUTE)
+    for depth, who in rumour.tree():
+        telling = rumour.hearers[who]
+        later = " |y(knows it then)|n" if telling.at > now else ""
+        when = command.reader.clock(telling.at, MINUTE)
         lines.append(f"{'  ' * (depth + 1)}{clean_output(names.get(who, who), 60)} {when}{later}")
     return lines
 

@@ -11,16 +11,15 @@ from evennia_ai import models
 from evennia_ai.commands.common import all_assistants
 from evennia_ai.policy.context.projection import part_audience
 from evennia_ai.policy.conversation.persona_and_lore import quests_of, why_unknown
-from evennia_ai.policy.read_permissions import PRIVATE_MEMORIES, PRIVATE_WORDS, Reader
+from evennia_ai.policy.read_permissions import PRIVATE_MEMORIES, Reader, memory_kind, words_kind
 from evennia_ai.policy.recallable_lines import LINE, read_line
 from evennia_ai.policy.records.memory_listing import named, whose_word
-from evennia_ai.policy.records.record import Record, is_known_to, time_of
+from evennia_ai.policy.records.record import Record, time_of
 from evennia_ai.policy.retrieval.languages import ENGLISH
 from evennia_ai.policy.retrieval.words import WORD, beginnings, find_words, language_of
 from evennia_ai.policy.sanitize import one_line
 from evennia_ai.ports.extension import memory_sources
 from evennia_ai.scheduling import Coroutine, map_in_slices, yield_to_reactor
-from evennia_ai.store.inbox import OVERHEARD, WAITING
 from evennia_ai.store.names import names_in
 from evennia_ai.store.rows import pages
 from evennia_ai.turn.recall import text_of
@@ -79,37 +78,37 @@ def find_holders(
         yield yield_to_reactor(put)
 
         def is_seen(record: Record) -> bool:
-            kind = PRIVATE_WORDS if record.get("kind") == LINE else PRIVATE_MEMORIES
-            return is_known_to(record, None) or reader.may(kind)
+            is_talk = LINE in (record.get("kind"), record["id"].partition(":")[0])
+            private = record["audience"] is not None
+            return reader.may(words_kind(private) if is_talk else memory_kind(private))
 
-        found = [*heard(script, query, lines[script.id]), *written(services, script, query)]
+        records = [*logged(script, query, lines[script.id]), *written(services, script, query)]
         if reader.may(PRIVATE_MEMORIES) or may_edit(script.character):
-            found += yield noted(services, script, query)
-            found += yield told(services, script, query)
+            records += yield recorded(services, script, query)
+            records += yield from_others(services, script, query)
             if services.embedder is not None:
-                known = {record["id"] for record in found}
-                found += yield near(services, script, query, known, is_seen)
-        shown = [described(script, record) for record in found if is_seen(record)]
+                known = {record["id"] for record in records}
+                records += yield near(services, script, query, known, is_seen)
+        shown = [described(script, record) for record in records if is_seen(record)]
         reader.count(PRIVATE_MEMORIES, sum(record["audience"] is not None for record in shown))
         if shown:
             holders.append((script, sorted(shown, key=lambda record: str(record["since"] or ""))))
     return holders
 
 
-def heard(script: Any, query: str, seqs: Iterable[int]) -> Iterator[Record]:
+def logged(script: Any, query: str, seqs: Iterable[int]) -> Iterator[Record]:
     """Yield lines of the log that a mind can recall, and what it has not taken up yet."""
     for message in script.conversation.lines.read(seqs):
         record = read_line(message, script.mind.who.name)
         if record and matches(query, f"{record['speaker_name']} {record['words']}"):
             way = "said" if record["own"] else "heard"
             yield {**record, "way": way, "from": record["speaker_name"]}
-    states = (WAITING, OVERHEARD)
-    rows = models.Event.objects.filter(assistant_id=script.id, state__in=states, turn=None)
-    for row in rows.order_by("id"):
+    rows = models.Event.objects.filter(assistant_id=script.id, turn=None)
+    for row in rows.filter(state__in=("waiting", "overheard")).order_by("id"):
         if matches(query, f"{row.speaker_name} {row.text}"):
             audience = row.audience if row.private and not row.repeatable else None
             origin = {"from": row.speaker_name, "timestamp": row.at.isoformat()}
-            yield made("heard", f"event:{row.id}", row.text, audience, **origin)
+            yield made("heard", f"{LINE}:new {row.id}", row.text, audience, **origin)
 
 
 def written(services: Any, script: Any, query: str) -> Iterator[Record]:
@@ -131,9 +130,9 @@ def written(services: Any, script: Any, query: str) -> Iterator[Record]:
 
 
 @inlineCallbacks
-def noted(services: Any, script: Any, query: str) -> Coroutine[list[Record]]:
+def recorded(services: Any, script: Any, query: str) -> Coroutine[list[Record]]:
     """Find journal entries, current values, observations and goals."""
-    found: list[Record] = []
+    records: list[Record] = []
     who, put = script.character, services.slices.put
     stores = {"noted": who.journal, "profile": who.ai_profiles, "goal": who.ai_goals}
     for way, store in stores.items():
@@ -144,29 +143,30 @@ def noted(services: Any, script: Any, query: str) -> Coroutine[list[Record]]:
             is_past = record is None or record.get("valid_to")
             return None if is_past or not matches(query, words_of(record)) else record
 
-        records = yield map_in_slices(put, store.ids(), look, piece=50)
-        for record in filter(None, records):
+        looked = yield map_in_slices(put, store.ids(), look, piece=50)
+        for record in filter(None, looked):
             hidden = "nobody: a line behind it is hidden or edited" * store.withholds(record)
-            found.append({**record, "way": way, "to": hidden})
-    return found
+            records.append({**record, "way": way, "to": hidden})
+    return records
 
 
 @inlineCallbacks
-def told(services: Any, script: Any, query: str) -> Coroutine[list[Record]]:
+def from_others(services: Any, script: Any, query: str) -> Coroutine[list[Record]]:
     """Find what others told a mind, in the sources that extensions add."""
-    found: list[Record] = []
+    records: list[Record] = []
     for source in memory_sources(script.mind.around):
         yield source.prepare([query])
-        records = [hit.record for hit in source.search(query, MOST_TOLD, None, services.now())]
-        found += [{**item, "way": "told"} for item in records if matches(query, item["content"])]
-    return found
+        hits = source.search(query, MOST_TOLD, None, services.now())
+        fitting = (hit.record for hit in hits if matches(query, hit.record["content"]))
+        records += [{**record, "way": "told"} for record in fitting]
+    return records
 
 
 @inlineCallbacks
 def near(
     services: Any, script: Any, query: str, known: set[str], is_seen: Seen
 ) -> Coroutine[list[Record]]:
-    """Find the records that are nearest in meaning, without those found by words."""
+    """Find the records that are nearest in meaning, without those records by words."""
     memories = script.mind.memories()
     yield memories.prepare(services, [query])
     hits = memories.search(

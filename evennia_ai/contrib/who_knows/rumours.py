@@ -9,7 +9,7 @@ from django.db.models import Q
 from twisted.internet.defer import Deferred, DeferredLock, inlineCallbacks
 
 from evennia_ai import models
-from evennia_ai.contrib.who_knows.telling import Hearing, Rumour
+from evennia_ai.contrib.who_knows.telling import Retelling, Rumour
 from evennia_ai.messages import Audience
 from evennia_ai.policy.audience import of_record
 from evennia_ai.policy.records.journal_entry import UNGUARDED
@@ -41,7 +41,7 @@ def why_untold(entry: Record) -> str:
     return "it was made of what was whispered." if is_whispered else ""
 
 
-class Rumours(WatchedRecords):
+class RumourStore(WatchedRecords):
     """All rumours; `load` reads the rows at first use, and an index watches the words.
 
     A rumour goes with its first row, and a method that writes raises StoreUnavailable; then
@@ -96,20 +96,20 @@ class Rumours(WatchedRecords):
             record |= {name: getattr(row, name) for name in KEPT}
             rumour = Rumour(row.id, row.entry, row.teller, row.assistant_id, record, row.learnt_at)
             self.by_id[row.id] = rumour
-            self._note(row.id, rumour, who, Hearing("", row.available_from))
+            self._note(row.id, rumour, who, Retelling("", row.available_from))
             self.tell_watchers(None, record)
             return True
-        told_by = next((item for item in self._known(row.source) if item.key == key), None)
-        if told_by is not None:
-            hops = told_by.heard[row.source].hops + 1
-            self._note(row.id, told_by, who, Hearing(row.source, row.available_from, hops))
-        return told_by is not None
+        known = next((item for item in self._known(row.source) if item.key == key), None)
+        if known is not None:
+            hops = known.hearers[row.source].hops + 1
+            self._note(row.id, known, who, Retelling(row.source, row.available_from, hops))
+        return known is not None
 
     def _known(self, who: str) -> Iterable[Rumour]:
         return (self.by_id[number] for number in self.known_by.get(who, ()))
 
-    def _note(self, row_id: int, rumour: Rumour, who: str, hearing: Hearing) -> None:
-        rumour.heard[who] = hearing
+    def _note(self, row_id: int, rumour: Rumour, who: str, telling: Retelling) -> None:
+        rumour.hearers[who] = telling
         self.known_by.setdefault(who, set()).add(rumour.id)
         self._rows[row_id] = (rumour.id, who)
 
@@ -133,7 +133,7 @@ class Rumours(WatchedRecords):
         self, news: Iterable[Rumour], teller: str, hearer: str, now: datetime, at: datetime
     ) -> int:
         """Store that somebody hears rumours, known from ``at`` on; returns how many are new."""
-        new = [item for item in news if item.id in self.by_id and hearer not in item.heard]
+        new = [item for item in news if item.id in self.by_id and hearer not in item.hearers]
         rows = [
             models.SharedEntry(
                 assistant_id=rumour.assistant, at=now, entry=rumour.entry, source=teller,
@@ -145,13 +145,13 @@ class Rumours(WatchedRecords):
         with brief_transaction():
             rows = insert_rows(rows)
         for row, rumour in zip(rows, new, strict=True):
-            hops = rumour.heard[teller].hops + 1
-            self._note(row.id, rumour, hearer, Hearing(teller, at, hops))
+            hops = rumour.hearers[teller].hops + 1
+            self._note(row.id, rumour, hearer, Retelling(teller, at, hops))
         return len(rows)
 
     def retract(self, rumour: Rumour) -> int:
         """Let everybody forget a rumour; returns how many knew it."""
-        count = len(rumour.heard)
+        count = len(rumour.hearers)
         with brief_transaction(rumour.assistant):
             delete_rows(models.SharedEntry, [rumour.id])  # `drop` deletes the others
         return count
@@ -166,7 +166,7 @@ class Rumours(WatchedRecords):
         firsts = gone & self.by_id.keys()
         left = [at for at, (number, _) in self._rows.items() if number in firsts and at not in gone]
         for number, who in (self._rows.pop(at) for at in gone & self._rows.keys()):
-            self.by_id[number].heard.pop(who, None)
+            self.by_id[number].hearers.pop(who, None)
             self.known_by[who].discard(number)
         if left:
             delete_rows(models.SharedEntry, left)  # tells us of them, while their rumour is known
@@ -179,7 +179,7 @@ class HeardRumours:
     """The rumours that a character heard, a `ports.MemorySource`; its own stand in its journal."""
 
     _mind: MindContext
-    _rumours: Rumours
+    _rumours: RumourStore
     _index: Any
 
     def prepare(self, queries: Sequence[str]) -> Deferred[None]:
@@ -198,8 +198,8 @@ class HeardRumours:
         me, by_id, world = self._mind.character.dbref, self._rumours.by_id, self._mind.world
 
         def is_heard(record: Record) -> bool:
-            hearing = by_id[int(record["id"][1:])].heard.get(me)
-            is_known = hearing is not None and bool(hearing.teller) and hearing.at <= now
+            telling = by_id[int(record["id"][1:])].hearers.get(me)
+            is_known = telling is not None and bool(telling.teller) and telling.at <= now
             return is_known and (keep is None or keep(record))
 
         if not self._rumours.known_by.get(me):
@@ -208,12 +208,12 @@ class HeardRumours:
         matches = self._index.search(query, len(by_id), None, now, keep=is_heard)[:limit]
         numbers = [int(match.record["id"][1:]) for match in matches]
         stored = set(rumour_rows().filter(id__in=numbers).values_list("id", flat=True))
-        found: list[MemoryMatch] = []
+        news: list[MemoryMatch] = []
         for number, match in zip(numbers, matches, strict=True):
             if number in stored:  # another server may have taken it back
-                hearing = by_id[number].heard[me]
-                teller = world.name_of(self._mind.character, hearing.teller) or "somebody"
-                told = {"kind": "hearsay", "label": f", {teller} told you"}
-                record = {**match.record, **told, "timestamp": hearing.at.isoformat()}
-                found.append(replace(match, record=record))
-        return found
+                telling = by_id[number].hearers[me]
+                teller = world.name_of(self._mind.character, telling.teller) or "somebody"
+                origin = {"kind": "hearsay", "label": f", {teller} told you"}
+                record = {**match.record, **origin, "timestamp": telling.at.isoformat()}
+                news.append(replace(match, record=record))
+        return news

@@ -1,6 +1,6 @@
 """Who tells whom which rumour: plain data, no clock, no rows."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import combinations
@@ -19,34 +19,29 @@ class RumourSettings:
     """How a character passes rumours on."""
 
     rumour_delay: float = setting(
-        3_600.0,
-        "Time in the world from when a character hears a rumour until it tells it on.",
-        seconds(0.0),
+        3_600.0, "World time until another character knows a rumour it was told.", seconds(0.0)
     )
     rumour_loss: float = setting(
-        0.3, "Chance that a character leaves a rumour out at a meeting.", Bounds(0.0, 1.0)
+        0.3, "Chance that the character leaves a rumour out at a meeting.", Bounds(0.0, 1.0)
     )
     rumour_hops: int = setting(
-        8, "How many times a rumour may have been passed on for the character to tell it.",
-        Bounds(0, 100),
-    )  # fmt: skip
+        8, "The character tells a rumour on that came to it over fewer tellings.", Bounds(0, 100)
+    )
 
 
 @dataclass(frozen=True, slots=True)
-class Hearing:
-    """How one character came to know a rumour: from whom ("" for the first), when, after how many
-    times it was passed on.
-    """
+class Retelling:
+    """From whom a character has a rumour ("" for the first), since when, over how many tellings."""
 
     teller: str
-    at: datetime  # from when it is known
+    at: datetime
     hops: int = 0
 
 
 @dataclass(eq=False)
 class Rumour:
-    """A rumour: the number of its first row, the journal entry and the character that it began
-    with, its words as a record, and how each who knows it came to it, by dbref.
+    """A rumour: the number of its first row, the journal entry and the character it began with,
+    its words as a record, and all who know it, by dbref.
     """
 
     id: int
@@ -55,63 +50,48 @@ class Rumour:
     assistant: int
     record: Record
     learnt_at: datetime
-    heard: dict[str, Hearing] = field(default_factory=dict)
+    hearers: dict[str, Retelling] = field(default_factory=dict)
 
     @property
     def key(self) -> tuple[int, str]:
         """What the rows of a rumour have in common."""
         return self.assistant, self.entry
 
+    def tree(self, teller: str = "", depth: int = 0) -> Iterator[tuple[int, str]]:
+        """Yield the depth and the dbref of all who know it, each below whoever told them."""
+        for who, telling in sorted(self.hearers.items(), key=lambda item: item[1].at):
+            if telling.teller == teller:
+                yield depth, who
+                yield from self.tree(who, depth + 1)
+
 
 def meetings(
     rooms: Mapping[str, int | None], friends: Mapping[str, Iterable[str]], rng: Random
 ) -> list[tuple[str, str]]:
-    """Return who meets whom now, both ways: all in one room, and now and then those who know
-    each other.
-
-    Args:
-        rooms: the room of each character by dbref, None for nowhere.
-        friends: whom characters know, by dbref.
-        rng: decides on visits.
+    """Return who meets whom now, in both directions: all in one room, and some of those who know
+    each other. ``rooms`` and ``friends`` are by dbref; a room of None is nowhere.
     """
-    by_room: dict[int, list[str]] = {}
+    present: dict[int, list[str]] = {}
     for who, room in rooms.items():
         if room is not None:
-            by_room.setdefault(room, []).append(who)
-    met = {pair for present in by_room.values() for pair in combinations(sorted(present), 2)}
-    known = {
-        (min(who, other), max(who, other))
-        for who, others in friends.items()
-        for other in others
-        if who in rooms and other in rooms and who != other
-    }
-    met |= {pair for pair in sorted(known - met) if rng.random() < VISITS}
-    return [pair for one, two in sorted(met) for pair in ((one, two), (two, one))]
+            present.setdefault(room, []).append(who)
+    met = {pair for people in present.values() for pair in combinations(sorted(people), 2)}
+    pairs = ((who, other) for who, others in friends.items() for other in others)
+    known = {(min(pair), max(pair)) for pair in pairs if rooms.keys() >= {*pair}}
+    met |= {pair for pair in sorted(known - met) if len({*pair}) > 1 and rng.random() < VISITS}
+    return [way for pair in sorted(met) for way in (pair, pair[::-1])]
 
 
-def select_told(
-    known: Iterable[Rumour], teller: str, rules: RumourSettings, now: datetime, rng: Random
+def select_news(
+    rumours: Iterable[Rumour], teller: str, rules: RumourSettings, now: datetime, rng: Random
 ) -> list[Rumour]:
     """Return which of some rumours a teller passes on at a meeting, the newest first."""
     tellable = [
         rumour
-        for rumour in known
-        if (hearing := rumour.heard[teller]).at <= now and hearing.hops < rules.rumour_hops
+        for rumour in rumours
+        if (telling := rumour.hearers.get(teller))
+        and telling.at <= now
+        and telling.hops < rules.rumour_hops
     ]
     tellable.sort(key=lambda rumour: rumour.id, reverse=True)
     return [rumour for rumour in tellable if rng.random() >= rules.rumour_loss][:MOST_AT_ONCE]
-
-
-def as_tree(rumour: Rumour) -> list[tuple[int, str]]:
-    """Return who heard a rumour below whoever told them: the depth and the dbref of each."""
-    told_by: dict[str, list[str]] = {}
-    for who, hearing in rumour.heard.items():
-        told_by.setdefault(hearing.teller, []).append(who)
-    lines: list[tuple[int, str]] = []
-    waiting = [(0, who) for who in told_by.get("", ())]
-    while waiting:
-        depth, who = waiting.pop()
-        lines.append((depth, who))
-        hearers = sorted(told_by.get(who, ()), key=lambda dbref: rumour.heard[dbref].at)
-        waiting += [(depth + 1, hearer) for hearer in reversed(hearers)]
-    return lines

@@ -84,17 +84,17 @@ def test_rumours_reach_most_and_secrets_nobody(game, town, recalls, size, days, 
         game.clock.advance(HOUR_S)
         game.result(extension.travel.step(), 0.01)
     reach = connected(people)
-    shares = [len(item.heard.keys() - {item.first}) / max(1, len(reach[item.first]) - 1)
+    shares = [len(item.hearers.keys() - {item.first}) / max(1, len(reach[item.first]) - 1)
               for item in made if len(reach[item.first]) > 1]  # fmt: skip
     print(f"reached {sum(shares) / len(shares):.1%} of the connected, at least {min(shares):.1%}")
     assert min(shares) >= 0.8
-    assert all(item.heard.keys() <= reach[item.first] for item in made)
+    assert all(item.hearers.keys() <= reach[item.first] for item in made)
     assert not SharedEntry.objects.filter(text__contains="zyx").exists()
-    far = next(who for who in people if who.dbref in made[0].heard and who is not people[0])
+    far = next(who for who in people if who.dbref in made[0].hearers and who is not people[0])
     assert not any("zyx" in line for line in recalls(far, "secret word opens the vault"))
     assert any(" told you" in line for line in recalls(far, "ship of number 0 sank"))
     for item in made[::10]:
-        knew = set(item.heard)
+        knew = set(item.hearers)
         extension.rumours.retract(item)
         assert not any(item.id in extension.rumours.known_by[who] for who in knew)
     assert not any("Rumour 0:" in line for line in recalls(far, "ship of number 0 sank"))

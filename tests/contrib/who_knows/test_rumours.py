@@ -100,7 +100,7 @@ def test_who_takes_it_back_takes_it_from_all(
         for character in (mira, bruno):
             character.assistant.attributes.add("rumour_loss", 0.0)
         meet(3)
-        assert len(rumour.heard) == 3, name
+        assert len(rumour.hearers) == 3, name
         if not loaded:
             who_knows.rumours.__init__()
         change(rumour.entry)
