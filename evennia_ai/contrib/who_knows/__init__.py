@@ -11,7 +11,7 @@ from evennia_ai.contrib.who_knows.travel import Travel
 from evennia_ai.extension import EntryReader, Extension
 from evennia_ai.models import SharedEntry
 from evennia_ai.ports import MindContext
-from evennia_ai.signals import catching_up, service_started
+from evennia_ai.signals import catching_up, company_changed, service_started
 from evennia_ai.store.rows import rows_deleted
 
 
@@ -29,6 +29,7 @@ class WhoKnowsExtension(Extension):
         self.travel = Travel(services, self.rumours, self.rng)
         rows_deleted.connect(self._drop, sender=SharedEntry)
         catching_up.connect(self._read_again)
+        company_changed.connect(self._arrive)
         service_started.connect(self._begin, sender=services)
         return True
 
@@ -52,6 +53,10 @@ class WhoKnowsExtension(Extension):
 
     def _read_again(self, **_signal: Any) -> None:
         self.rumours.is_stale = True
+
+    def _arrive(self, character: Any, person: Any, **_signal: Any) -> None:
+        if person is None:  # it moved itself
+            self.travel.arrive(character)
 
     def _begin(self, **_signal: Any) -> None:
         if rumour_rows().exists():

@@ -76,10 +76,10 @@ class CmdAIRumour(AICommand):
       airumour/meet
       airumour/retract <number>
 
-    A rumour travels when characters meet: those in one room every hour of the
-    world, those who know each other about once a day. Who hears it knows it a
-    while later, tells it on, and says from whom it is. What was told in private
-    never travels.
+    A rumour travels when characters meet: when one walks in, in one room every
+    hour of the world, and about once a day if they know each other. Who hears it
+    knows it a while later, tells it on, and says from whom it is. What was told
+    in private never travels.
 
     Without an argument: the rumours, newest first. aiknows #<number> shows the
     way of one.

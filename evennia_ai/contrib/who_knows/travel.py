@@ -1,9 +1,11 @@
 """Rumours travel: now and then the characters of the game meet and tell each other. No model."""
 
+from collections.abc import Container, Iterable
 from datetime import timedelta
 from random import Random
 from typing import Any
 
+from django.db.models.functions import Left
 from evennia.typeclasses.attributes import Attribute
 from twisted.internet.defer import DeferredLock, inlineCallbacks
 from twisted.logger import Logger
@@ -13,12 +15,13 @@ from evennia_ai.contrib.who_knows.rumours import RumourStore
 from evennia_ai.contrib.who_knows.telling import Rumour, RumourSettings, meetings, select_news
 from evennia_ai.ports.profiles import EntityProfiles
 from evennia_ai.scheduling import Coroutine, yield_to_reactor
-from evennia_ai.store.attributes import assistants
+from evennia_ai.store.attributes import SCRIPT_KEY, assistants, numbers_of
 from evennia_ai.store.personal_data import DBREF
 
 log = Logger()
 
 SOONEST_S, LATEST_S = 60.0, 3_600.0  # between two steps, however the world's time runs
+CONCERNED_CHARS = 1_000  # of a segment of profiles, which begins with those whom it concerns
 NEWS_DAYS = 30  # of the world: then nobody tells a rumour on
 
 
@@ -63,36 +66,53 @@ class Travel:
     def _step(self, at_once: bool) -> Coroutine[int]:
         put, rumours = self._services.slices.put, self._rumours
         yield rumours.load(put)
-        rooms, scripts, friends = people_of_the_game()
-        count, rules = 0, dict[str, RumourSettings]()
-        for teller, hearer in meetings(rooms, friends, self._rng):
-            new = rumours.known_by.get(teller, set()) - rumours.known_by.get(hearer, set())
-            if not new:
-                continue
-            yield yield_to_reactor(put)
-            if teller not in rules:
-                script = AssistantScript.objects.get(id=scripts[teller])
-                rules[teller] = script.config.part(RumourSettings)
-            news = [r for n in new if (r := rumours.by_id.get(n)) and self._is_news(r)]
-            now = self._services.now()
-            chosen = select_news(news, teller, rules[teller], now, self._rng)
-            if chosen:
-                delay_s = 0.0 if at_once else self._real_s(rules[teller].rumour_delay)
-                at = now + timedelta(seconds=delay_s)
-                count += rumours.tell(chosen, teller, hearer, now, at)
+        rooms = dict(assistants().values_list("db_obj_id", "db_obj__db_location_id"))
+        places = {f"#{number}": room for number, room in rooms.items()}
+        count = 0
+        for teller, hearer in meetings(places, friends_of(rumours.known_by, places), self._rng):
+            if self._is_ahead(teller, hearer):
+                yield yield_to_reactor(put)
+                count += self._pass_on(teller, hearer, at_once)
         return count
 
+    def arrive(self, character: Any) -> None:
+        """Let a character who moved meet those in its new room, in time slices."""
+        me, place = character.dbref, character.location
+        others = place.contents if place is not None and self._rumours.known_by else ()
+        for who in (item.dbref for item in others if getattr(item, "assistant", None)):
+            for pair in ((me, who), (who, me)) if who != me else ():
+                if self._is_ahead(*pair):
+                    self._services.slices.put(self._pass_on, *pair)
 
-def people_of_the_game() -> tuple[dict[str, int | None], dict[str, int], dict[str, list[str]]]:
-    """Return the room, the assistant and the acquaintances of each character, by dbref.
+    def _is_ahead(self, teller: str, hearer: str) -> bool:
+        known_by = self._rumours.known_by
+        return not known_by.get(teller, set()) <= known_by.get(hearer, set())
 
-    Two queries, and no typeclass.
-    """
-    rows = assistants().values_list("id", "db_obj_id", "db_obj__db_location_id")
-    people = {f"#{owner}": (room, script) for script, owner, room in rows}
+    def _pass_on(self, teller: str, hearer: str, at_once: bool = False) -> int:
+        """Let one character tell another at a meeting; returns how many rumours it told."""
+        (owner,) = numbers_of([teller])
+        script = AssistantScript.objects.filter(db_key=SCRIPT_KEY, db_obj=owner).first()
+        if script is None:
+            return 0
+        rumours, rules, now = (
+            self._rumours,
+            script.config.part(RumourSettings),
+            self._services.now(),
+        )
+        new = rumours.known_by.get(teller, set()) - rumours.known_by.get(hearer, set())
+        news = filter(self._is_news, (rumours.by_id[number] for number in new))
+        chosen = select_news(news, teller, rules, now, self._rng)
+        delay_s = 0.0 if at_once else self._real_s(rules.rumour_delay)
+        at = now + timedelta(seconds=delay_s)
+        return rumours.tell(chosen, teller, hearer, now, at) if chosen else 0
+
+
+def friends_of(tellers: Iterable[str], places: Container[str]) -> dict[str, list[str]]:
+    """Return whom some characters know, by their profiles. One query, no typeclass."""
+    owners = numbers_of(who for who in tellers if who in places)
+    rows = Attribute.objects.filter(db_attrtype=EntityProfiles.kind, objectdb__id__in=owners)
     friends: dict[str, list[str]] = {}
-    profiles = Attribute.objects.filter(db_attrtype=EntityProfiles.kind)
-    for owner, text in profiles.values_list("objectdb__id", "db_strvalue"):
-        friends.setdefault(f"#{owner}", []).extend(DBREF.findall(text or ""))
-    rooms = {who: room for who, (room, _script) in people.items()}
-    return rooms, {who: script for who, (_room, script) in people.items()}, friends
+    concerned = rows.values_list("objectdb__id", Left("db_strvalue", CONCERNED_CHARS))
+    for owner, people in concerned:
+        friends.setdefault(f"#{owner}", []).extend(DBREF.findall(people or ""))
+    return friends

@@ -1,11 +1,14 @@
 """Who knows what: the exact holders of planted facts, nothing private for who may not read it."""
 
+from importlib.util import find_spec
+
 import pytest
 from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import PermissionDenied
 
 from evennia_ai.contrib.who_knows import page
 from evennia_ai.contrib.who_knows.holders import find_holders, matches
+from evennia_ai.memory import embedders
 from evennia_ai.policy.conversation.persona_and_lore import LoreEntry
 from evennia_ai.policy.read_permissions import DEFAULTS, Reader
 from tests.contrib.who_knows import town_scene as scene
@@ -193,3 +196,15 @@ def test_the_page_shows_staff_the_same(game, town, ann, admin, bea, monkeypatch,
     assert "Nobody knows of dagger" in get(bea, "dagger").content.decode()
     shown = get(bea, "weather").content.decode()
     assert "the weather is &lt;" in shown and "<b>fine" not in shown
+
+
+@pytest.mark.skipif(find_spec("onnxruntime") is None, reason="needs the extra embeddings")
+def test_with_an_embedder_other_words_of_the_same_meaning_follow(game, town, who_knows, ask, admin):
+    game.service.memory.embedder = embedders.default()
+    town["Tim"].journal.add("The ferry sank in the storm.")
+    town["Otto"].journal.add("A boat went down when the ferry sailed in the storm.")
+    town["Vera"].journal.add("Lemons are dear this year.")
+    lines = ask(admin, "aiknows ferry sank").splitlines()
+    assert lines[0] == "1 know of ferry sank:"
+    assert [line for line in lines if line in town] == ["Tim", "Otto"]
+    assert "similar in meaning" in lines[-2]

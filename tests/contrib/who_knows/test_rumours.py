@@ -82,6 +82,19 @@ def test_a_rumour_waits_goes_astray_and_ends(game, mira, bruno, who_knows, meet,
     assert meet() == 1 and tim.dbref in who_knows.rumours.known_by
 
 
+def test_who_walks_in_hears_it_at_once(game, mira, bruno, vera, who_knows, recalls):
+    seed(who_knows, bruno, MILL)
+    mira.location = None
+    game.run(1)
+    assert recalls(vera, "haunted mill") == []
+    vera.move_to(bruno.location)
+    game.run(1)
+    assert len(recalls(vera, "haunted mill")) == 1
+    vera.move_to(mira.home)
+    game.run(1)
+    assert who_knows.rumours.known_by.keys() == {bruno.dbref, vera.dbref}
+
+
 @pytest.mark.parametrize("loaded", [True, False])
 def test_who_takes_it_back_takes_it_from_all(
     game, mira, bruno, vera, who_knows, meet, recalls, loaded
