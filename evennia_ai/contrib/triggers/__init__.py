@@ -4,20 +4,13 @@ from collections.abc import Iterable
 from typing import Any
 
 from evennia_ai.assistant_script import AssistantScript
+from evennia_ai.contrib.triggers import combat, surroundings, triggers
 from evennia_ai.contrib.triggers.aitrigger import CmdAITrigger
-from evennia_ai.contrib.triggers.combat import combat_event, follow_combat, read_systems
-from evennia_ai.contrib.triggers.firing import consider
-from evennia_ai.contrib.triggers.occasions import TRIGGERS, occasion_of, triggers_of
-from evennia_ai.contrib.triggers.surroundings import (
-    follow_clock,
-    follow_things,
-    offer_use,
-    thing_event,
-)
+from evennia_ai.contrib.triggers.combat import combat_event
+from evennia_ai.contrib.triggers.surroundings import thing_event
 from evennia_ai.extension import EntryReader, Extension
 from evennia_ai.messages import InboxEvent
 from evennia_ai.signals import event_heard, service_started
-from evennia_ai.store.attributes import SCRIPT_KEY
 
 __all__ = ["EXTENSION", "combat_event", "thing_event"]
 
@@ -30,8 +23,8 @@ class TriggersExtension(Extension):
     entries = frozenset({"COMBAT"})
 
     def set_up(self, services: Any, settings: EntryReader) -> bool:
-        follow_combat(settings.read("COMBAT", read_systems, ()))
-        follow_things()
+        combat.follow_combat(settings.read("COMBAT", combat.read_systems, ()))
+        surroundings.follow_things()
         event_heard.connect(self.hear)
         service_started.connect(self.resume)
         return True
@@ -42,17 +35,16 @@ class TriggersExtension(Extension):
 
     def hear(self, sender: Any, event: InboxEvent, **_more: Any) -> None:
         """Look at the triggers of an assistant that heard an event."""
-        is_ours = sender.services and self in sender.services.extensions
-        if is_ours and triggers_of(sender) and (occasion := occasion_of(event)):
-            consider(sender.mind, occasion)
+        occasion = triggers.occasion_of(event)
+        if occasion and self in sender.services.extensions:
+            triggers.consider(sender.mind, occasion)
 
     def resume(self, sender: Any, **_more: Any) -> None:
         """Take up what triggers wait for that no event tells of, after a start."""
-        if self in sender.extensions:
-            scripts = AssistantScript.objects.filter_family(db_key=SCRIPT_KEY)
-            for script in scripts.filter(db_attributes__db_key=TRIGGERS).exclude(db_obj=None):
-                for work in (follow_clock, offer_use):
-                    sender.slices.put(work, script)
+        scripts = AssistantScript.objects.filter_family(db_attributes__db_key=triggers.TRIGGERS)
+        for script in scripts.exclude(db_obj=None) if self in sender.extensions else ():
+            sender.slices.put(surroundings.follow_clock, script)
+            sender.slices.put(surroundings.offer_use, script)
 
 
 EXTENSION = TriggersExtension

@@ -6,10 +6,8 @@ from typing import Any
 from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.commands.common import AICommand, CommandResult, UsageError
-from evennia_ai.contrib.triggers.firing import call_of, context_of, last_times, wait_of
-from evennia_ai.contrib.triggers.occasions import Occasion, triggers_of, write_triggers
+from evennia_ai.contrib.triggers import surroundings, triggers
 from evennia_ai.contrib.triggers.parsing import HOW, MOST_TRIGGERS, USED, Trigger, read_trigger
-from evennia_ai.contrib.triggers.surroundings import follow_clock, offer_use
 from evennia_ai.errors import ConfigError, NothingDone
 from evennia_ai.game.client_text import clean_output
 from evennia_ai.messages import ToolCallRequest
@@ -58,49 +56,43 @@ class CmdAITrigger(AICommand):
 
     key = "aitrigger"
     switch_options = ("try", "remove")
+    rules: tuple[Trigger, ...] = ()  # the character's
 
     def run(self) -> CommandResult:
         changes = self.switch == "remove" or (self.rhs and not self.switch)
         (self.find_editable if changes else self.find_assistant)(self.lhs)
+        self.rules = triggers.triggers_of(self.script)
         return self.dispatch()
-
-    @property
-    def triggers(self) -> tuple[Trigger, ...]:
-        return triggers_of(self.script)
 
     def do_default(self) -> None:
         if self.rhs:
             self.add(self.rhs)
             return
-        lines = [f"  {item.number}. {clean_output(item.text)}" for item in self.triggers]
-        self.msg(
-            "\n".join([f"|w{self.name}|n acts:", *lines])
-            if lines
-            else f"{self.name} has no triggers. {HOW}"
-        )
+        lines = [f"  {item.number}. {clean_output(item.text)}" for item in self.rules]
+        none = [f"{self.name} has no triggers. {HOW}"]
+        self.msg("\n".join([f"|w{self.name}|n acts:", *lines] if lines else none))
 
     def add(self, written: str) -> None:
-        numbers = [item.number for item in self.triggers]
-        if len(numbers) >= MOST_TRIGGERS:
+        if len(self.rules) >= MOST_TRIGGERS:
             raise UsageError(f"{self.name} has {MOST_TRIGGERS} already. Remove one first.")
-        number, now = max(numbers, default=0) + 1, self.services.now().timestamp()
+        number = max((item.number for item in self.rules), default=0) + 1
         try:
-            trigger = read_trigger(written, number, now)
+            trigger = read_trigger(written, number, self.services.now().timestamp())
             self.call_of(trigger)
         except (ConfigError, NothingDone) as error:
             raise UsageError(str(error)) from error
-        write_triggers(self.script, (*self.triggers, trigger))
-        follow_clock(self.script)
-        self.msg(f"Trigger {number} of {self.name}: {clean_output(trigger.text)}")
-        names = offer_use(self.script) if trigger.kind == USED else ()
-        if names:
-            self.msg(f"Who is here can now type |wuse|n and a name: {clean_output(str(names))}")
-        self.msg(f"To see what it does: |waitrigger/try {self.name} = {number}|n")
+        triggers.write_triggers(self.script, (*self.rules, trigger))
+        surroundings.follow_clock(self.script)
+        lines = [f"Trigger {number} of {self.name}: {clean_output(trigger.text)}"]
+        if trigger.kind == USED and (names := surroundings.offer_use(self.script)):
+            lines.append(f"Who is here can type |wuse|n and a name: {clean_output(str(names))}")
+        lines.append(f"To see what it does: |waitrigger/try {self.name} = {number}|n")
+        self.msg("\n".join(lines))
 
     def chosen(self) -> Trigger:
         """Return the trigger with the number that was typed; raises UsageError."""
         typed = (self.rhs or "").strip()
-        for item in self.triggers:
+        for item in self.rules:
             if str(item.number) == typed:
                 return item
         shown = clean_output(typed, 20)
@@ -108,14 +100,14 @@ class CmdAITrigger(AICommand):
 
     def do_remove(self) -> None:
         trigger = self.chosen()
-        write_triggers(self.script, tuple(item for item in self.triggers if item is not trigger))
+        triggers.write_triggers(self.script, tuple(t for t in self.rules if t is not trigger))
         self.msg(f"Removed: {clean_output(trigger.text)}")
 
-    def call_of(self, trigger: Trigger) -> tuple[Occasion, str, dict[str, Any]]:
+    def call_of(self, trigger: Trigger) -> tuple[triggers.Occasion, str, dict[str, Any]]:
         """Return what a trigger would do if the caller set it off; raises NothingDone."""
-        character = self.script.character
-        occasion = Occasion(trigger.kind, self.caller, character, damage=1, health=40)
-        return occasion, *call_of(trigger, occasion, character, self.services.toolbox.tools)
+        me, tools = self.script.character, self.services.toolbox.tools
+        occasion = triggers.Occasion(trigger.kind, self.caller, me, damage=1, health=40)
+        return occasion, *triggers.call_of(trigger, occasion, me, tools)
 
     @inlineCallbacks
     def do_try(self) -> Coroutine[None]:
@@ -123,16 +115,16 @@ class CmdAITrigger(AICommand):
         occasion, name, arguments = self.call_of(trigger)
         if trigger.act != "think":
             call = ToolCallRequest("", name, json.dumps(arguments))
-            context = context_of(mind, occasion)
+            context = triggers.context_of(mind, occasion)
             result = yield self.services.toolbox.run(context, call, dry=True)
             problems += [clean_output(result.text)] * (result.state != DONE)
-        times, now = last_times(self.script, self.services), self.services.now().timestamp()
-        if (wait_s := wait_of(times, trigger, occasion, now)) > 0:
+        times = triggers.last_times(self.script, self.services)
+        wait_s = triggers.wait_of(times, trigger, occasion, self.services.now().timestamp())
+        if wait_s > 0:
             problems.append(f"For you it acted lately; again in {wait_s / 60:.0f} min.")
         if not mind.status.may_think() or mind.sleep.is_asleep:
             problems.append("It is stopped or asleep now, or somebody plays it.")
-        shown = "; ".join(f"{key} = {value}" for key, value in arguments.items())
-        shown = f'"{arguments["text"]}"' if set(arguments) == {"text"} else shown
-        self.tell(
-            [f"{self.name} would {name}: {clean_output(shown)}", *problems, "Nothing was done."]
-        )
+        pairs = "; ".join(f"{key} = {value}" for key, value in arguments.items())
+        shown = f'"{arguments["text"]}"' if set(arguments) == {"text"} else pairs
+        act = f"{self.name} would {name}: {clean_output(shown)}"
+        self.tell([act, *problems, "Nothing was done."])

@@ -1,6 +1,6 @@
 """A fight as characters notice it: `combat_event` for any game, and two of Evennia's contribs."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import wraps
 from importlib import import_module
@@ -8,8 +8,8 @@ from typing import Any
 
 from twisted.logger import Logger
 
-from evennia_ai.contrib.triggers.firing import KNOWN, NOTEWORTHY, URGENT, consider
-from evennia_ai.contrib.triggers.occasions import Occasion, minds_near
+from evennia_ai.contrib.triggers import triggers
+from evennia_ai.contrib.triggers.triggers import Occasion
 from evennia_ai.errors import ConfigError
 from evennia_ai.game.perception import name_in_act
 
@@ -54,8 +54,8 @@ def combat_event(
     details += [f"{health} % of the health left"] * (kind == "hit" and remaining is not None)
     try:
         occasion = Occasion(kind, by, character, None, damage, health)
-        for mind in minds_near(character.location):
-            consider(mind, occasion)
+        for mind in triggers.minds_near(character.location):
+            triggers.consider(mind, occasion)
             notice(mind, occasion, f": {', '.join(details)}." if details else ".")
     except Exception:  # noqa: BLE001  # a game's own classes may raise anything
         log.failure("evennia_ai: an event of a fight was not noticed")
@@ -68,13 +68,10 @@ def notice(mind: Any, occasion: Occasion, end: str) -> None:
     names = {"victim": name_in_act(victim, me), "actor": "Something"}
     if actor is not None:
         names["actor"] = name_in_act(actor, me)
-    importance = NOTEWORTHY if victim is me else KNOWN
+    importance = triggers.NOTEWORTHY if victim is me else triggers.KNOWN
     if victim is me and occasion.kind == "attacked":
         by_player = actor is not None and actor.has_account
-        if by_player or mind.autonomy.may_answer_assistants():
-            importance = URGENT
-            if not by_player:
-                mind.autonomy.note_act()
+        importance = triggers.URGENT if by_player else triggers.importance_of(mind)
     by, whom = (None if who is me else who for who in (actor, victim))
     mind.hearing.notify(line.format_map(names) + end, importance, occasion.kind, by, whom)
 
@@ -103,7 +100,7 @@ def health_of(obj: Any) -> tuple[int, int]:
 
 def is_new_fight(attacker: Any, target: Any) -> bool:
     """Return True for the first blow of somebody against somebody in `FIGHT_S` seconds."""
-    for mind in minds_near(target.location):
+    for mind in triggers.minds_near(target.location):
         now, blows = mind.around.services.clock.seconds(), target.ndb.ai_blows or {}
         target.ndb.ai_blows = {**blows, attacker.dbref: now}
         return bool(now - blows.get(attacker.dbref, -FIGHT_S) >= FIGHT_S)
@@ -120,37 +117,33 @@ def flight(action: Any) -> Iterator[None]:
 
 
 # By the entry COMBAT: modules of `evennia.contrib`, their classes and methods, and what notices.
-EVADVENTURE, TURNBATTLE = "tutorials.evadventure", "game_systems.turnbattle"
-SYSTEMS: dict[
-    str, tuple[tuple[str, str, str, Callable[..., AbstractContextManager[None]]], ...]
-] = {
+EVADVENTURE, RULES = "tutorials.evadventure", "game_systems.turnbattle.tb_"
+SYSTEMS: Mapping[str, Sequence[tuple[str, str, str, Around]]] = {
     "evadventure": (
         (f"{EVADVENTURE}.objects", "EvAdventureWeapon", "use", blow),
         (f"{EVADVENTURE}.combat_turnbased", "CombatActionFlee", "execute", flight),
     ),
     "turnbattle": (
-        (f"{TURNBATTLE}.tb_basic", "BasicCombatRules", "resolve_attack", blow),
-        (f"{TURNBATTLE}.tb_equip", "EquipmentCombatRules", "resolve_attack", blow),
-        (f"{TURNBATTLE}.tb_items", "ItemCombatRules", "resolve_attack", blow),
-        (f"{TURNBATTLE}.tb_range", "RangedCombatRules", "resolve_attack", blow),
+        (f"{RULES}basic", "BasicCombatRules", "resolve_attack", blow),
+        (f"{RULES}equip", "EquipmentCombatRules", "resolve_attack", blow),
+        (f"{RULES}items", "ItemCombatRules", "resolve_attack", blow),
+        (f"{RULES}range", "RangedCombatRules", "resolve_attack", blow),
     ),
 }
 
 
-def read_systems(value: Any) -> Iterable[str]:
-    """Return the combat systems of the entry ``COMBAT``; raises ConfigError."""
+def read_systems(value: Any) -> Sequence[tuple[str, str, str, Around]]:
+    """Return the rows of `SYSTEMS` for the entry ``COMBAT``; raises ConfigError."""
     names = [value] if isinstance(value, str) else list(value)
-    for name in names:
-        if name not in SYSTEMS:
-            raise ConfigError(f"knows {', '.join(SYSTEMS)}, not {name!r}")
-    return names
+    if not SYSTEMS.keys() >= {*names}:
+        raise ConfigError(f"knows {', '.join(SYSTEMS)}, not {value!r}")
+    return [row for name in names for row in SYSTEMS[name]]
 
 
-def follow_combat(names: Iterable[str]) -> None:
+def follow_combat(rows: Sequence[tuple[str, str, str, Around]]) -> None:
     """Notice the fights of some combat systems from now on."""
-    for name in names:
-        for module, owner, method, around in SYSTEMS[name]:
-            wrap(getattr(import_module(f"evennia.contrib.{module}"), owner), method, around)
+    for module, owner, method, around in rows:
+        wrap(getattr(import_module(f"evennia.contrib.{module}"), owner), method, around)
 
 
 def wrap(owner: Any, name: str, around: Around) -> None:

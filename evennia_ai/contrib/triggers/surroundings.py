@@ -11,10 +11,10 @@ from evennia.commands.command import Command
 from evennia.objects.objects import DefaultObject
 from evennia.utils.utils import class_from_module
 
+from evennia_ai.contrib.triggers import triggers
 from evennia_ai.contrib.triggers.combat import wrap
-from evennia_ai.contrib.triggers.firing import KNOWN, consider
-from evennia_ai.contrib.triggers.occasions import Occasion, fits, minds_near, triggers_of
 from evennia_ai.contrib.triggers.parsing import TIME, USED, Trigger
+from evennia_ai.contrib.triggers.triggers import Occasion, minds_near, triggers_of
 from evennia_ai.game.perception import name_in_act
 from evennia_ai.ports.world import WorldClock
 from evennia_ai.tools.world import around
@@ -37,9 +37,9 @@ def thing_event(thing: Any, kind: str, actor: Any) -> None:
         actor: the character who did it.
     """
     for mind in minds_near(actor.location):
-        if consider(mind, Occasion(kind, actor, thing=thing)):
+        if triggers.consider(mind, Occasion(kind, actor, thing=thing)):
             who, what = (name_in_act(obj, mind.who.character) for obj in (actor, thing))
-            mind.hearing.notify(f"{who} {DEEDS[kind]} {what}.", KNOWN, kind, actor, thing)
+            mind.hearing.notify(f"{who} {DEEDS[kind]} {what}.", triggers.KNOWN, kind, actor, thing)
 
 
 @contextmanager
@@ -85,7 +85,7 @@ def offer_use(script: Any) -> list[str]:
     if not names or class_from_module(settings.CMDSET_CHARACTER)().get("use"):
         return []
     near, me = around(script.character), script.character
-    things = [thing for thing in near if any(fits(name, thing, me) for name in names)]
+    things = [thing for thing in near if any(triggers.fits(name, thing, me) for name in names)]
     for thing in things:
         if not thing.ndb.ai_use:
             thing.ndb.ai_use = True  # Evennia keeps what has such data in memory
@@ -105,16 +105,16 @@ def place_in_time(trigger: Trigger, clock: WorldClock) -> tuple[int, float]:
 
 def look_at_clock(script: Any) -> float | None:
     """Set off what waits for the world's time that has come; returns when to look again."""
-    triggers = [item for item in triggers_of(script) if item.kind == TIME]
-    if not (script.pk and script.character and triggers):
+    timed = [item for item in triggers_of(script) if item.kind == TIME]
+    if not (script.pk and script.character and timed):
         return None
     before, mind = script.ndb.ai_times_counted or {}, script.mind
-    places = {item: place_in_time(item, script.services.world_clock) for item in triggers}
-    script.ndb.ai_times_counted = {item.number: places[item][0] for item in triggers}
+    places = {item: place_in_time(item, script.services.world_clock) for item in timed}
+    script.ndb.ai_times_counted = {item.number: places[item][0] for item in timed}
     for item, (count, _wait_s) in places.items():
         is_due = count > before.get(item.number, count)
         if is_due and (item.act == "do" or mind.presence.players_near()):
-            consider(mind, Occasion(TIME), [item])
+            triggers.consider(mind, Occasion(TIME), [item])
     return min(LONGEST_S, *(wait_s + 0.1 for _count, wait_s in places.values()))
 
 

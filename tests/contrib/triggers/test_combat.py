@@ -6,8 +6,8 @@ import pytest
 
 from evennia_ai.assistant_character import add_assistant_mixin
 from evennia_ai.contrib.triggers import combat, combat_event
-from evennia_ai.contrib.triggers.occasions import write_triggers
 from evennia_ai.contrib.triggers.parsing import read_trigger
+from evennia_ai.contrib.triggers.triggers import write_triggers
 from evennia_ai.models import Event, ToolCall
 from tests.game import extensions_scene
 from tests.game.players import new_object

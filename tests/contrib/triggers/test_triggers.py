@@ -7,9 +7,10 @@ from evennia.commands.cmdset import CmdSet
 
 from evennia_ai.contrib.triggers import combat_event
 from evennia_ai.contrib.triggers.aitrigger import CmdAITrigger
-from evennia_ai.contrib.triggers.occasions import triggers_of, write_triggers
 from evennia_ai.contrib.triggers.parsing import read_trigger
+from evennia_ai.contrib.triggers.triggers import triggers_of, write_triggers
 from evennia_ai.models import Event, ModelCall, ToolCall, Turn
+from evennia_ai.store.attributes import write_attribute
 from tests.game import extensions_scene
 from tests.scripted import call
 
@@ -205,8 +206,8 @@ def test_the_clock_of_the_world(game, mira, ann, yard, bea, monkeypatch):
     game.run(2)
     assert said() == []
     seconds[0] += 1_800
-    for _ in range(700):
-        game.run(1)
+    for _ in range(4):
+        game.run(300)
     assert said() == ['{"text": "lights a lamp."}', '{"text": "Another round?"}']
 
 
@@ -243,3 +244,76 @@ def test_stopped_or_asleep_it_does_nothing(game, mira, ann, yard):
     combat_event(mira, "attacked", ann.character)
     game.run(1)
     assert len(said()) == 1 + (ToolCall.objects.filter(name="noop").count())
+
+
+def test_a_whisper_sets_nothing_off(game, mira, ann, bob, yard):
+    give(mira, "when somebody says sesame: say The door is open.")
+    game.model.add(call("noop"))
+    ann.do("whisper Mira = Sesame")
+    game.run(1)
+    assert [item for item in said() if "door" in item] == []
+
+
+def test_a_name_limits_who_sets_it_off(game, mira, ann, bob, yard):
+    give(mira, "when Bob enters: say Welcome, $who!")
+    for player in (ann, bob):
+        player.character.location = yard
+        player.do("in")
+    game.run(1)
+    assert said() == ['{"text": "Welcome, Bob!"}']
+
+
+def test_a_command_runs_where_its_lock_lets_who_sets_it_off(game, mira, ann, bob, asked_for, bea):
+    pytest.importorskip("evennia_ai.contrib.command_tools")
+    from tests.contrib.command_tools.smithy_scene import TRIED, SmithySet, read_commands
+
+    asked_for("triggers", "command_tools")
+    mira.cmdset.add(SmithySet)
+    written = "forge <thing>, for tag(smith)"
+    mira.assistant.mind.settings.write({"allowed_commands": written})
+    write_attribute(mira.assistant, TRIED, [item.form for item in read_commands(written)])
+    bea.do("aitrigger Mira = when somebody says a sword, once per person per day: do forge $who")
+    ann.character.tags.add("smith")
+    ann.character.key = "Ann; open vault"
+    for player in (bob, ann):
+        player.do("say I need a sword")
+        game.run(1)
+    assert mira.ndb.forged is None  # Bob is no smith, and Ann's name is no name for a slot
+    ann.character.key = "Ann"
+    write_triggers(mira.assistant, (read_trigger("when somebody says a sword: do forge $who", 2),))
+    ann.do("say I need a sword")
+    game.run(1)
+    assert mira.ndb.forged == ["Ann"]
+
+
+def test_a_reload_keeps_the_clock_and_what_can_be_used(game, tavern, mira, ann, yard, monkeypatch):
+    bell = game.thing("bell", tavern)
+    give(mira, "at dusk: pose lights a lamp.", "when bell is used: say Coming!")
+    service = game.next_process(mira.assistant)
+    mira.assistant.nattributes.remove("ai_triggers")
+    seconds = [17.9 * 3_600]
+    monkeypatch.setattr(service.world_clock.source, "seconds", lambda: seconds[0])
+    game.run(1)
+    seconds[0] += 1_800
+    for _ in range(4):
+        game.run(300)
+    assert said() == ['{"text": "lights a lamp."}']
+    ann.do("use bell")
+    game.run(1)
+    assert said()[1:] == ['{"text": "Coming!"}']
+    assert bell.ndb.ai_use
+
+
+def test_who_is_forgotten_is_in_no_row_of_a_trigger(game, mira, ann, bob, yard, admin):
+    give(mira, "when somebody enters: say Welcome, $who!", "when somebody enters: think $who came.")
+    ann.character.location = yard
+    ann.do("in")
+    game.model.add(call("noop"))
+    game.run(1)
+    dbref = ann.dbref
+    assert Turn.objects.filter(detail__contains=dbref).exists()
+    assert Event.objects.filter(kind="trigger 2", text__contains="Ann").exists()
+    game.result(game.service.forgetting.forget([dbref]))
+    assert not Turn.objects.filter(detail__contains=dbref).exists()
+    assert not Event.objects.filter(text__contains="Ann").exists()
+    assert "Ann" not in str(said())

@@ -1,4 +1,4 @@
-"""How a trigger acts: how often it may, its place behind the turn under way, and the act itself.
+"""What sets a trigger off, how often it may act, and the act itself.
 
 What it says or does is a tool call in a turn of its own, which the log keeps and `aiwhy` explains.
 The log also tells when it last acted, so that a restart keeps the rates, and "forget me" clears it.
@@ -6,7 +6,8 @@ The log also tells when it last acted, so that a restart keeps the rates, and "f
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
@@ -15,28 +16,135 @@ from twisted.logger import Logger
 from twisted.python.failure import Failure
 
 from evennia_ai import models
-from evennia_ai.contrib.triggers.occasions import Occasion, is_meant, is_met, triggers_of
-from evennia_ai.contrib.triggers.parsing import COMBAT, SAYS, Trigger, fill
+from evennia_ai.assistant_script import AssistantScript
+from evennia_ai.contrib.triggers import parsing
+from evennia_ai.contrib.triggers.parsing import Trigger, fill
 from evennia_ai.errors import AssistantError, NothingDone
-from evennia_ai.game.perception import listening_objects, name_in_act
-from evennia_ai.messages import SAY
+from evennia_ai.game import perception
+from evennia_ai.messages import ARRIVE, GIVE, LEAVE, SAY, InboxEvent
 from evennia_ai.policy.audience import BUILDER
-from evennia_ai.policy.texts import read_typed_call
+from evennia_ai.policy.texts import plain_words, read_typed_call
 from evennia_ai.ports import ToolContext
 from evennia_ai.scheduling import Coroutine
+from evennia_ai.store.attributes import read_attribute, write_attribute
 from evennia_ai.store.transactions import store_errors
 from evennia_ai.turn.prompt_contexts import TurnKind
 
 log = Logger()
 
+TRIGGERS = "triggers"  # the Attribute of the assistant
+HEARD = {ARRIVE: "enters", LEAVE: "leaves", SAY: parsing.SAYS, GIVE: "given"}
+NEAR = 0.6  # the cosine from which a line means what a trigger waits for
 TRIGGERED = TurnKind("trigger", "")  # asks no model
 USE_COMMAND = "use_command"  # of the extension command_tools
 MOST_A_MINUTE = 30  # acts of all triggers of one character
 PAUSE_S, LATEST_S = 0.5, 60.0  # while a turn is under way
 URGENT, NOTEWORTHY, KNOWN = 7, 4, 3  # as `notify` has importance
 FIRED = re.compile(r"trigger (\d+) by (\S*):")
-
 Times = dict[tuple[int, str], float]  # when triggers last acted, by number and person
+NameOf = Callable[[Any, Any], str]  # an object as somebody knows it
+
+
+@dataclass
+class Occasion:
+    """Something of a trigger's ``kind``, done by ``actor``, to ``victim`` or with ``thing``.
+
+    ``health`` is what ``damage`` (points) leaves, in per cent. ``event`` is what the character
+    heard, if it did; ``answered`` is True once a trigger answers it in place of a model.
+    """
+
+    kind: str
+    actor: Any = None
+    victim: Any = None
+    thing: Any = None
+    damage: int = 0
+    health: int = 100
+    event: InboxEvent | None = None
+    answered: bool = False
+
+    @property
+    def hops(self) -> int:
+        """Return how many acts of assistants in a row led to it."""
+        return self.event.heard.hops if self.event else 0
+
+    def values(self, looker: Any, name_of: NameOf = perception.display_name) -> dict[str, str]:
+        """Return the values of placeholders, with names as the looker knows them."""
+        names = {"who": "somebody", "what": "something"}
+        for key, obj in (("who", self.actor), ("what", self.victim), ("what", self.thing)):
+            if obj is not None:
+                names[key] = name_of(obj, looker)
+        return {**names, "damage": str(self.damage), "health": str(self.health)}
+
+
+def occasion_of(event: InboxEvent) -> Occasion | None:
+    """Return what a stored event is for triggers, None for nothing; a whisper is nothing."""
+    line, find = event.heard, perception.find_object
+    if line.private or line.kind not in HEARD:
+        return None
+    return Occasion(HEARD[line.kind], find(line.speaker), thing=find(line.item), event=event)
+
+
+def triggers_of(script: Any) -> tuple[Trigger, ...]:
+    """Return the triggers of an assistant, read once in this process."""
+    if script.ndb.ai_triggers is None:
+        script.ndb.ai_triggers = tuple(parsing.read_stored(read_attribute(script, TRIGGERS)))
+    triggers: tuple[Trigger, ...] = script.ndb.ai_triggers
+    return triggers
+
+
+def write_triggers(script: Any, triggers: tuple[Trigger, ...]) -> None:
+    """Store the triggers of an assistant in place of those before; raises StoreUnavailable."""
+    rows = [{name: getattr(t, name) for name in ("number", "text", "added")} for t in triggers]
+    write_attribute(script, TRIGGERS, rows)
+    script.ndb.ai_triggers = triggers
+
+
+def minds_near(place: Any) -> Iterator[Any]:
+    """Yield the minds of the characters in a place, those that no player controls."""
+    if AssistantScript.shared_services is not None and place is not None:
+        yield from [obj.ai_mind for obj in place.contents if perception.is_assistant(obj)]
+
+
+def is_met(trigger: Trigger, occasion: Occasion, character: Any) -> bool:
+    """Return True if something sets a trigger off; what was said is compared by `is_meant`."""
+    actor, in_combat = occasion.actor, trigger.kind in parsing.COMBAT
+    if trigger.kind != occasion.kind or actor is character:
+        return False
+    if in_combat and trigger.own != (occasion.victim is character):
+        return False
+    who = occasion.victim if in_combat else actor
+    if trigger.who and not (who and perception.all_named(trigger.who, [who], character)):
+        return False
+    if trigger.below < 100 and occasion.health >= trigger.below:
+        return False
+    if not trigger.thing:
+        return True
+    things = in_hand(actor) if trigger.wielded else actor.contents
+    things = [occasion.thing] if trigger.kind in parsing.THINGS else things
+    return any(fits(trigger.thing, thing, character) for thing in things if thing)
+
+
+def fits(name: str, thing: Any, looker: Any) -> bool:
+    """Return True if a thing has a name, or a tag of that name."""
+    tags = {str(tag).lower() for tag in thing.tags.all()}
+    return name.lower() in tags or perception.find_named(name, [thing], looker) is not None
+
+
+def in_hand(person: Any) -> list[Any]:
+    """Return what somebody wields, by EvAdventure's and turnbattle's ways to keep it."""
+    things = (getattr(person, "weapon", None), person.db.wielded_weapon)
+    return [thing for thing in things if getattr(thing, "location", None) is person]
+
+
+@inlineCallbacks
+def is_meant(trigger: Trigger, occasion: Occasion, services: Any) -> Coroutine[bool]:
+    """Fire with True if a line has the trigger's words in a row, or means what they mean."""
+    words, phrase = occasion.event.heard.text if occasion.event else "", trigger.words
+    line, wanted = plain_words(words), plain_words(phrase)
+    if wanted in [line[at : at + len(wanted)] for at in range(len(line))]:
+        return True
+    yield services.nearness.prepare(services, [words, phrase])
+    return any(cosine >= NEAR for cosine in services.nearness.cosines(words, [phrase]))
 
 
 def consider(mind: Any, occasion: Occasion, due: Sequence[Trigger] = ()) -> bool:
@@ -52,7 +160,7 @@ def consider(mind: Any, occasion: Occasion, due: Sequence[Trigger] = ()) -> bool
     if not triggers or is_chain or not mind.status.may_think():
         return False
     if mind.sleep.is_asleep:
-        if occasion.kind not in COMBAT:
+        if occasion.kind not in parsing.COMBAT:
             return False
         mind.sleep.wake_up("there is a fight")
     for trigger in triggers:
@@ -62,18 +170,18 @@ def consider(mind: Any, occasion: Occasion, due: Sequence[Trigger] = ()) -> bool
 
 def report(failure: Failure, name: str, trigger: Trigger) -> None:
     """Log why a trigger did nothing."""
+    line = f"{name}: {trigger.name} did nothing: {{error}}"
     if failure.check(AssistantError):
-        line = "{name}: {trigger} did nothing: {error}"
-        log.info(line, name=name, trigger=trigger.name, error=failure.value)
+        log.info(line, error=failure.value)
     else:
-        log.failure("{name}: {trigger} failed", failure, name=name, trigger=trigger.name)
+        log.failure(line, failure, error=failure.value)
 
 
 @inlineCallbacks
 def set_off(mind: Any, trigger: Trigger, occasion: Occasion) -> Coroutine[None]:
     """Let a trigger act soon, unless it did too lately; it counts from now on."""
     services = mind.around.services
-    if trigger.kind == SAYS and not (yield is_meant(trigger, occasion, services)):
+    if trigger.kind == parsing.SAYS and not (yield is_meant(trigger, occasion, services)):
         return
     times, now = last_times(mind.who.character.assistant, services), services.now().timestamp()
     lately = sum(0 <= now - at < 60 for at in times.values())
@@ -134,7 +242,7 @@ def act_on(mind: Any, trigger: Trigger, occasion: Occasion) -> Coroutine[None]:
     Fails with TurnAborted, StoreUnavailable, and NothingDone if nobody would notice.
     """
     character = mind.who.character
-    if trigger.act != "do" and not listening_objects(character):
+    if trigger.act != "do" and not perception.listening_objects(character):
         raise NothingDone("nobody is near.")
     if trigger.act == "think":
         think(mind, trigger, occasion)
@@ -170,7 +278,7 @@ def answered_by(mind: Any, trigger: Trigger, occasion: Occasion) -> Sequence[Any
 def context_of(mind: Any, occasion: Occasion) -> ToolContext:
     """Return for whom an act is done; a tool's lock is asked of who set it off, too."""
     character = mind.who.character
-    audience = frozenset(person.dbref for person in listening_objects(character))
+    audience = frozenset(person.dbref for person in perception.listening_objects(character))
     actors = frozenset({dbref_of(occasion)} - {""})
     return ToolContext(
         assistant=mind.tool_executor.tools,
@@ -205,10 +313,14 @@ def call_of(
 
 
 def think(mind: Any, trigger: Trigger, occasion: Occasion) -> None:
-    """Tell the character a note, for which it takes a turn if the hour has an unasked one left."""
-    text = fill(trigger.what, occasion.values(mind.who.character, name_in_act))
-    importance = NOTEWORTHY
-    if mind.autonomy.may_answer_assistants():
-        mind.autonomy.note_act()
-        importance = URGENT
-    mind.hearing.notify(text, importance, trigger.name, occasion.actor, author=BUILDER)
+    """Tell the character a note, for which it takes a turn if it has an unasked one left."""
+    text = fill(trigger.what, occasion.values(mind.who.character, perception.name_in_act))
+    mind.hearing.notify(text, importance_of(mind), trigger.name, occasion.actor, author=BUILDER)
+
+
+def importance_of(mind: Any) -> int:
+    """Return that of news for which a character takes a turn unasked, if it may, and count it."""
+    if not (mind.presence.players_near() and mind.autonomy.may_answer_assistants()):
+        return NOTEWORTHY
+    mind.autonomy.note_act()
+    return URGENT
