@@ -201,8 +201,7 @@ class Hearing:
             self._turn_away(event, event_id, refusal, notice)
             return
         self._attend()
-        stored, who = InboxEvent(event_id, self._services.now(), event), self._who.character
-        event_heard.send_robust(who.assistant, character=who, event=stored)
+        self._announce(event, event_id)
         if event.addressed:
             self._status.wake()  # first, since what follows may fail
             if not event.hops:
@@ -213,6 +212,11 @@ class Hearing:
             self._presence.end_pause()
             for person in find_objects([event.speaker]):
                 introduce(self._who.character, person)
+
+    def _announce(self, event: IncomingEvent, event_id: int) -> None:
+        if event_heard.has_listeners():
+            stored, who = InboxEvent(event_id, self._services.now(), event), self._who.character
+            event_heard.send_robust(who.assistant, character=who, event=stored)
 
     def _turn_away(
         self, event: IncomingEvent, event_id: int, refusal: str, notice: str = ""
