@@ -32,6 +32,7 @@ from evennia_ai.ports.mind import (
     World,
 )
 from evennia_ai.ports.models import (
+    TASK_CHECK,
     TASK_SUMMARY,
     Caller,
     Embedder,

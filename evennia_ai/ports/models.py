@@ -25,7 +25,7 @@ from evennia_ai.policy.records.journal_entry import EntryForMemory, MemoryRow
 from evennia_ai.policy.records.record import Record
 from evennia_ai.policy.tool_call_modes.form import TOOLS
 
-TASK_SUMMARY = "summary"
+TASK_SUMMARY, TASK_CHECK = "summary", "summary_check"
 
 
 @dataclass(frozen=True)

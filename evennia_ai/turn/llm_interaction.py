@@ -10,6 +10,8 @@ from twisted.internet.defer import Deferred, inlineCallbacks
 from twisted.logger import Logger
 
 from evennia_ai.config import ModelProfile
+from evennia_ai.config.profiles import request_form
+from evennia_ai.errors import ProviderError
 from evennia_ai.messages import Audience, Authors, ChatMessage, LLMReply, WireMessage, is_offline
 from evennia_ai.policy.audience import of_messages
 from evennia_ai.policy.compaction import summary
@@ -19,18 +21,17 @@ from evennia_ai.policy.compaction.unverified_claims import (
     SpokenDeed,
     Talk,
     claims_in,
-    told_in,
-    with_lines_for,
     without_claims,
 )
 from evennia_ai.policy.replies.reply_reader import CUT_OFF
 from evennia_ai.policy.sanitize import strip_reasoning
 from evennia_ai.policy.tokens import MESSAGE_OVERHEAD, estimate_tokens, stored_tokens
-from evennia_ai.ports import TASK_SUMMARY, MindContext, RequestSource
+from evennia_ai.policy.tool_call_modes.form import TOOLS
+from evennia_ai.ports import TASK_CHECK, TASK_SUMMARY, LLMRequest, MindContext, RequestSource
 from evennia_ai.scheduling import Coroutine, map_in_slices, yield_to_reactor
-from evennia_ai.turn.model_call import ModelCalls
+from evennia_ai.turn.model_call import ModelCalls, has_model
 from evennia_ai.turn.prompt_contexts import TurnKind
-from evennia_ai.turn.prompt_trace import trace_summary
+from evennia_ai.turn.prompt_trace import trace_apart, trace_summary
 
 log = Logger()
 
@@ -100,9 +101,8 @@ class Summariser:
             caller=replace(request.caller, background=terms.background),
             source=RequestSource(self._mind, material=(previous, *lines), room_tokens=room),
         )
-        reply: LLMReply = yield self._calls.apart(
-            request, TASK_SUMMARY, terms.profile or self._calls.summary_profile, terms.deadline_at
-        )
+        profile = terms.profile or self._calls.summary_profile
+        reply: LLMReply = yield self._calls.apart(request, TASK_SUMMARY, profile, terms.deadline_at)
         text = strip_reasoning(reply.content).strip()
         tokens = estimate_tokens(previous) + sum(map(stored_tokens, messages_to_compact))
         problem = summary.summary_problem(text, estimate_tokens(text), tokens)
@@ -114,31 +114,69 @@ class Summariser:
             problem = "" if text else ONLY_CLAIMS
             yield yield_to_reactor(put)
             if terms.deadline_at is None:  # else somebody waits
-                text = yield self._without_spoken_deeds(text, Talk(stated_lines, name, previous))
+                talk = Talk(stated_lines, name, previous)
+                own_trace = trace_apart(trace.audience if trace.private else None)
+                template = replace(request, trace=own_trace)
+                text = yield self._without_spoken_deeds(text, talk, template, profile)
         if not problem:
             text = summary.shortened(text, room, reply.finish_reason == CUT_OFF)
-            talk: list[summary.MessageWords] = yield map_in_slices(
+            messages: list[summary.MessageWords] = yield map_in_slices(
                 put, stated, lambda message: summary.message_words(message, name)
             )
-            problem = summary.tells_too_little(text, talk, previous)
+            problem = summary.tells_too_little(text, messages, previous)
         if problem:
             log.warn("{name}: summary rejected: {problem}", name=name, problem=problem)
             return None
         return text
 
     @inlineCallbacks
-    def _without_spoken_deeds(self, text: str, talk: Talk) -> Coroutine[str]:
-        """Fire with a summary in which lines stand in place of deeds that were only spoken of."""
+    def _without_spoken_deeds(
+        self, text: str, talk: Talk, template: LLMRequest, profile: ModelProfile
+    ) -> Coroutine[str]:
+        """Fire with a summary in which lines stand in place of deeds that were only spoken of.
+
+        What the model that is asked which sentences hold does not judge, an embedder does.
+        ``template`` is the request to that model but for its messages.
+        """
         services, put = self._mind.services, self._mind.slices.put
         nearness = services.nearness
-        every: list[SpokenDeed] = yield map_in_slices(put, told_in(text), talk.deed)
-        deeds = [deed for deed in every if deed.lines]
+        deeds: list[SpokenDeed] = yield map_in_slices(put, summary.told_in(text), talk.deed)
         compared: list[list[str]] = yield map_in_slices(put, deeds, talk.compared)
         yield nearness.prepare(services, [*chain(*compared)])
         score = partial(talk.score, cosines=nearness.cosines, kind_of=nearness.kinds)
         scores: list[float] = yield map_in_slices(put, deeds, score)
         only_spoken = compress(deeds, [score >= ONLY_SPOKEN for score in scores])
-        return with_lines_for(text, {deed.sentence: talk.quoted(deed) for deed in only_spoken})
+        verdicts = {deed.sentence: summary.SAID for deed in only_spoken}
+        candidates = [deed for deed in deeds if talk.may_be_deed(deed, nearness.kinds)]
+        verdicts |= yield self.ask_what_holds(talk, candidates, template, profile)
+        quotes = {
+            deed.sentence: talk.quoted(deed) if verdict == summary.SAID else ""
+            for deed in deeds
+            if (verdict := verdicts.get(deed.sentence, summary.TRUE)) != summary.TRUE
+        }
+        return summary.with_lines_for(text, quotes)
+
+    @inlineCallbacks
+    def ask_what_holds(
+        self, talk: Talk, deeds: Sequence[SpokenDeed], template: LLMRequest, profile: ModelProfile
+    ) -> Coroutine[dict[str, str]]:
+        """Ask a model which sentences the lines of a talk hold, if it is one that can tell.
+
+        ``template`` is the request but for its messages. Fires with `TRUE`, `SAID` or `WRONG` for
+        each sentence that it judges, none after a ProviderError. Fails with TurnAborted.
+        """
+        if not deeds or not has_model(profile) or request_form(profile).name != TOOLS:
+            return {}
+        near: list[set[int]] = yield map_in_slices(self._mind.slices.put, deeds, talk.evidence)
+        statements = [deed.sentence for deed in deeds]
+        wire = summary.check_request(talk.lines_at(set().union(*near)), statements)
+        try:
+            request = replace(template, messages=wire, tokens=0)
+            reply: LLMReply = yield self._calls.apart(request, TASK_CHECK, profile)
+        except ProviderError as error:
+            log.warn("{name}: nobody said what holds: {error}", name=self._mind.name, error=error)
+            return {}
+        return summary.read_verdicts(strip_reasoning(reply.content), statements)
 
 
 def tokens_a_word(messages: Sequence[ChatMessage]) -> float:

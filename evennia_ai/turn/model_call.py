@@ -42,7 +42,7 @@ R = TypeVar("R")
 
 NO_REPLY = LLMReply("", finish_reason="")
 SUSPICIOUS_SHARE = 0.5  # of the window, for a request that was refused without a cause
-COMPACTING = frozenset({ports.TASK_SUMMARY, CONTEXT_PRE_COMPACTION.name})
+COMPACTING = frozenset({ports.TASK_SUMMARY, ports.TASK_CHECK, CONTEXT_PRE_COMPACTION.name})
 
 
 @dataclass(frozen=True)

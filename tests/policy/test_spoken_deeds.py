@@ -2,13 +2,15 @@
 
 import pytest
 
-from evennia_ai.policy.compaction.unverified_claims import (
-    MOST_COMPARED,
-    ONLY_SPOKEN,
-    Talk,
+from evennia_ai.policy.compaction.summary import (
+    SAID,
+    WRONG,
+    check_request,
+    read_verdicts,
     told_in,
     with_lines_for,
 )
+from evennia_ai.policy.compaction.unverified_claims import MOST_COMPARED, ONLY_SPOKEN, Talk
 from evennia_ai.policy.facts.terms import SentenceKinds
 
 LINES = [
@@ -80,3 +82,44 @@ def test_of_a_long_talk_a_sentence_is_compared_with_the_lines_that_share_most_wo
     (deed,) = deeds_in(talk := Talk([*small_talk, *LINES], "Mira"), PROMISED)
     assert len(talk.compared(deed)) == 1 + MOST_COMPARED
     assert "bottle of red" in talk.compared(deed)[1]
+
+
+@pytest.mark.parametrize(
+    "reply", ["1 said\n2. Wrong\n4 true", '{"1": "said", "2": "wrong"}', "1: **said**, 2 - wrong"]
+)
+def test_what_a_model_judges_is_read_by_number_and_what_it_leaves_out_is_not_judged(reply):
+    assert read_verdicts(reply, [PROMISED, TRUE, "Ann left."]) == {PROMISED: SAID, TRUE: WRONG}
+    assert read_verdicts("I cannot tell.", [PROMISED]) == {}
+
+
+def test_a_model_sees_the_mark_of_what_happened_only_before_lines_that_tell_it():
+    forged = f"◆ {PROMISED}"
+    material = check_request(LINES, [forged])[1]["content"]
+    assert material.count("◆") == 2
+    assert PROMISED in material
+
+
+def test_a_sentence_that_is_left_out_leaves_no_bullet():
+    assert with_lines_for(f"Next:\n- {PROMISED}\n\n- {PROMISED} {TRUE}", {PROMISED: ""}) == (
+        f"Next:\n\n- {TRUE}"
+    )
+
+
+def test_headings_tell_nothing():
+    assert told_in(f"## Aim\n{TRUE}\n**Next:**\n- {PROMISED}") == [TRUE, PROMISED]
+
+
+def test_what_no_event_holds_may_be_a_deed_whoever_did_it():
+    talk = Talk(["◆ Lisa rang the bell.", "Kurt says: Well rung!"], "Mira")
+    told = ["Kurt rang the bell.", "Lisa rang the bell.", "Mira rang the bell."]
+    may_be = [talk.may_be_deed(talk.deed(sentence), kinds(sentence=DEED)) for sentence in told]
+    assert may_be == [True, False, False]
+
+
+def test_of_a_long_talk_the_lines_nearest_to_a_sentence_are_shown_with_what_follows():
+    small_talk = [f"Bob says: It rains again, day {number}." for number in range(60)]
+    talk = Talk([*small_talk[:30], *LINES, *small_talk[30:]], "Mira")
+    places = talk.evidence(talk.deed(PROMISED))
+    shown = talk.lines_at(places)
+    assert {"Ann says: I'll bring you a bottle of red later.", "◆ Ann goes down."} <= {*shown}
+    assert len(shown) <= 2 * 3

@@ -1,6 +1,7 @@
 """Which model is asked for a summary, in which order, and for how long."""
 
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -13,6 +14,7 @@ from evennia_ai.policy.facts.terms import SentenceKinds
 from evennia_ai.sleep.compaction.summarising import in_parts, worst_of
 from tests.growth import text_grows_like_a_square
 from tests.memory.bag_of_words import BagOfWords
+from tests.minds import SCRIPTED
 from tests.test_context_compaction import ANN, SUMMARY, make_script, outcome, sleep, talk
 
 SPARE = {"spare": {"client": "openai", "model": "big", "base_url": "http://127.0.0.1:1/v1"}}
@@ -217,19 +219,63 @@ def test_what_a_player_claims_of_it_stays_that_players_claim():
     assert text.startswith("Ann claims: Mira is an AI language model. Ann is a smith")
 
 
-def test_lines_stand_in_place_of_a_deed_that_was_only_promised(monkeypatch):
-    def kinds(_nearness, text):
-        return SentenceKinds(told=0.0, jest=0.0, deed=float(text.startswith("She brought")))
+BROUGHT, TOOK = "She brought Mira a bottle of red.", "Ann took the key."
+PROMISED = "Ann says: I'll bring you a bottle of red."
 
-    monkeypatch.setattr(TextNearness, "kinds", kinds)
-    script = make_script([f"She brought Mira a bottle of red. {SUMMARY}"])
-    script.services.nearness = TextNearness(BagOfWords)
-    promise = "Ann says: I'll bring you a bottle of red."
-    script.conversation.append([make_message("user", promise)])
-    talk(script, 60)
-    assert sleep(script)["rung"] == "summary"
-    text = script.conversation.current.record.summary["public"]
-    assert text.startswith(f"{promise} Ann is a smith")
+
+@pytest.fixture
+def summed_up(monkeypatch):
+    """Return what sums a talk up in which a deed was promised: the summary, and the assistant."""
+
+    def kinds(_nearness, text):
+        deed = text.startswith(("She brought", "Ann took", "someone took"))
+        return SentenceKinds(told=0.0, jest=0.0, deed=float(deed))
+
+    def sum_up(*judged, form="tools", order=sleep):
+        monkeypatch.setattr(TextNearness, "kinds", kinds)
+        script = make_script([f"{BROUGHT} {TOOK} {SUMMARY}", *judged])
+        script.services.nearness = TextNearness(BagOfWords)
+        script.mind.settings.profile = replace(SCRIPTED, client="openai", form=form)
+        script.conversation.append([make_message("user", PROMISED)])
+        talk(script, 60)
+        assert order(script)["rung"] == "summary"
+        return script.conversation.current.record.summary["public"], script
+
+    return sum_up
+
+
+def urgent(script):
+    return outcome(script.mind.compactor.compact(CompactionOrder(EMERGENCY)))
+
+
+@pytest.mark.parametrize(
+    ("judged", "left"),
+    [
+        ("1 true\n2 true", f"{BROUGHT} {TOOK}"),
+        ("1 said\n2 wrong", PROMISED),
+        ('{"1": "wrong"}', TOOK),
+        ("I cannot say.", f"{PROMISED} {TOOK}"),
+        (ProviderUnavailable("down"), f"{PROMISED} {TOOK}"),
+    ],
+)
+def test_the_model_of_a_summary_is_asked_once_which_of_its_sentences_hold(summed_up, judged, left):
+    text, script = summed_up(judged)
+    assert text.startswith(f"{left} Ann is a smith")
+    _summary, check = script.services.gateway.requests
+    assert f"1. {BROUGHT}\n2. {TOOK}\n</sentences>" in check.messages[1]["content"]
+    assert PROMISED in check.messages[1]["content"]
+    assert [call.purpose for call in script.mind.turns.loose_calls] == ["summary", "summary_check"]
+
+
+def test_a_model_without_tool_calls_is_not_asked_and_lines_stand_in_place_of_a_promise(summed_up):
+    text, script = summed_up(form="plain")
+    assert text.startswith(f"{PROMISED} {TOOK} Ann is a smith")
+    assert len(script.services.gateway.requests) == 1
+
+
+def test_no_model_is_asked_which_sentences_hold_while_somebody_waits(summed_up):
+    _text, script = summed_up(order=urgent)
+    assert len(script.services.gateway.requests) == 1
 
 
 def test_a_summary_of_nothing_but_leaked_rules_is_none():

@@ -1,12 +1,14 @@
 """The requests for a summary, the check of the replies, and the digest. Pure."""
 
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from evennia_ai.messages import ChatMessage, ToolCallRequest, WireMessage, prompt_text, unmarked
+from evennia_ai.policy.compaction.unverified_claims import BULLET, CLAIMS, HEADINGS
 from evennia_ai.policy.conversation.tool_call_rules import read_arguments
 from evennia_ai.policy.facts.check import facts_in
 from evennia_ai.policy.facts.terms import find_terms, normal_words
@@ -44,6 +46,60 @@ on: only sum it up."""
 UPDATE = """\
 There is a summary of what came before, between <previous> marks. Bring it up to date: keep what \
 still holds, correct what has changed, add what is new, and give the whole again."""
+
+
+TRUE, SAID, WRONG = "true", "said", "wrong"
+CHECK = """\
+You check sentences that were written about a talk in a text game. Lines with ◆ tell what really \
+happened; lines without a speaker are known from before, and hold. All other lines tell only what \
+somebody said: a promise, a plan, a wish, a request, an offer, a refusal, a guess, a joke, or \
+something that somebody tells as true. Lines that have nothing to do with it are left out.
+
+Answer one word for each numbered sentence:
+true: a ◆ line shows it, done by the same person with the same thing; or somebody tells it and \
+means it; or it tells only that somebody asked, offered, promised or refused.
+said: it is told as done, but was only promised, planned, asked for, offered, guessed or said in \
+jest.
+wrong: somebody else did it, something else was done, or no line tells it.
+
+So for these lines
+Kim says: Can you mend my boat? I'll pay ten crowns next week.
+Ada says: I will, tomorrow. Give me the oar.
+◆ Kim gives Ada the oar.
+◆ Lou ties up the boat.
+these sentences are: 1. Kim wanted the boat mended: true. 2. Kim handed Ada the oar: true. 3. Kim \
+paid ten crowns: said. 4. Kim tied up the boat: wrong.
+
+Answer with one line for each sentence: its number and the word, such as "1 true"."""
+VERDICT = re.compile(rf"(\d+)\W+({TRUE}|{SAID}|{WRONG})\b", re.IGNORECASE)
+
+
+def check_request(lines: Iterable[str], statements: Iterable[str]) -> list[WireMessage]:
+    """Return the messages of the call that asks which statements a talk's lines hold."""
+    numbered = unmarked("\n".join(f"{at}. {text}" for at, text in enumerate(statements, 1)))
+    material = f"{fenced('transcript', chr(10).join(lines))}\n\n{fenced('sentences', numbered)}"
+    return request(CHECK, material, with_marks=True)
+
+
+def read_verdicts(reply: str, statements: Sequence[str]) -> dict[str, str]:
+    """Return `TRUE`, `SAID` or `WRONG` for each statement that a reply, lines or JSON, judges."""
+    words = {int(number): word.lower() for number, word in VERDICT.findall(reply)}
+    return {text: words[at] for at, text in enumerate(statements, 1) if at in words}
+
+
+def told_in(text: str) -> list[str]:
+    """Return the sentences of a summary, but for claims and headings."""
+    parts = [part for line in text.splitlines() for part in sentences(BULLET.sub("", line))]
+    own = [part.strip() for part in parts if CLAIMS not in part]
+    return [part for part in own if part.strip("#*: ").casefold() not in HEADINGS]
+
+
+def with_lines_for(text: str, quotes: Mapping[str, str]) -> str:
+    """Return a summary with some of its sentences replaced, or without them."""
+    for sentence, lines in quotes.items():
+        text = text.replace(sentence if lines else f"{sentence} ", lines).replace(sentence, lines)
+    kept = (line.rstrip() for line in text.splitlines() if BULLET.sub("", line) or not line)
+    return "\n".join(kept)
 
 
 def call_line(name: str, call: Mapping[str, Any]) -> str:

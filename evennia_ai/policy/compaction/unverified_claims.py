@@ -6,7 +6,8 @@ as somebody's claim, and no deed of which there was only talk.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 
 from evennia_ai.messages import MARK
@@ -174,6 +175,10 @@ class SpokenSentence:
     stems: frozenset[str]
     own: bool  # the character's
 
+    @property
+    def line(self) -> str:
+        return f"{self.speaker} says: {self.words}" if self.speaker else self.words
+
 
 def read_lines(lines: Iterable[str], name: str) -> list[SpokenSentence]:
     spoken_sentences: list[SpokenSentence] = []
@@ -278,13 +283,16 @@ def who_claims_promise(text: str, name: str, spoken_sentences: Iterable[SpokenSe
 #
 # A model sums up "I'll bring you wine" as "she brought wine". The words of a sentence that no event
 # of the talk holds are looked up in what was said; an embedder tells whether the sentence tells a
-# deed, and whether the nearest of these lines tells what is so. If not, the lines replace it.
+# deed, and whether the nearest of these lines tells what is so. If not, the lines replace it. A
+# model of the mode `TOOLS` is asked about every sentence that no one event holds.
 
 # Least score of a deed that was only spoken of. Of another hand's 60 summaries with one it finds
 # 17, and takes one of 60 true ones for such, and 3 of 60 of talk without any event.
 ONLY_SPOKEN = 0.58
 ANSWERED_WITHIN = 3  # sentences after a question that may answer it
 MOST_COMPARED, MOST_LINES = 16, 3  # lines with which a sentence is compared; in place of it
+MOST_WHOLE = 40  # sentences of a talk that are all shown to a model
+LEAST_DEED = 0.02  # of a sentence that it is asked about: 119 of 120 invented deeds
 
 
 @dataclass(frozen=True)
@@ -294,21 +302,25 @@ class SpokenDeed:
     sentence: str
     share: float  # of the sentence's words, that no event but somebody's line holds
     lines: Sequence[int]  # the numbers of their sentences with most of these words, these first
+    is_event: bool  # True if one event holds all its words
 
 
 class Talk:
-    """What was said in a talk, sentence by sentence, and the words of all else."""
+    """What was said in a talk and what happened, sentence by sentence."""
 
     def __init__(self, lines: Iterable[str], name: str, previous: str = "") -> None:
         """Read the lines of a transcript and the ``previous`` summary of the character's talk."""
         before = [line for line in previous.splitlines() if CLAIMS not in line]
-        read = read_lines([*lines, *before], name)
-        self.spoken = [item for item in read if item.speaker]
+        self._read = read_lines([*before, *lines], name)
+        self.spoken = [item for item in self._read if item.speaker]
         self._names = frozenset({name, *(item.speaker for item in self.spoken)})
-        events = (item.stems for item in read if not item.speaker)
-        self._own = frozenset(normal_words(" ".join(self._names)))
-        known = self._own.union(*events)
+        self._events = [item.stems for item in self._read if not item.speaker]
+        self._name, self._own = (
+            frozenset(normal_words(" ".join(names))) for names in ([name], self._names)
+        )
+        known = self._own.union(*self._events)
         self._only_spoken = [item.stems - known for item in self.spoken]
+        self._counts = Counter(stem for item in self._read for stem in item.stems)
 
     def deed(self, sentence: str) -> SpokenDeed:
         """Return a summary's sentence with the lines that alone hold words of it, perhaps none."""
@@ -317,12 +329,18 @@ class Talk:
         lines = sorted(filter(shared.get, shared), key=lambda at: -len(shared[at]))
         only_spoken = frozenset[str]().union(*shared.values())
         share = len(only_spoken) / max(1, len(stems - self._own))
-        return SpokenDeed(sentence, share, lines[:MOST_COMPARED])
+        is_event = any(stems - self._name <= event for event in self._events)
+        return SpokenDeed(sentence, share, lines[:MOST_COMPARED], is_event)
 
     def compared(self, deed: SpokenDeed) -> list[str]:
         """Return the sentence and its lines as they are compared."""
         texts = [deed.sentence, *(self.spoken[at].words for at in deed.lines)]
         return [without_names(text, self._names) for text in texts]
+
+    def may_be_deed(self, deed: SpokenDeed, kind_of: KindOf) -> bool:
+        """Return True if no event is all that a sentence tells, and it may tell what was done."""
+        kind = kind_of(without_names(deed.sentence, self._names))
+        return not deed.is_event and (kind is None or kind.deed >= LEAST_DEED)
 
     def score(self, deed: SpokenDeed, cosines: Cosines, kind_of: KindOf) -> float:
         """Return how surely a deed was only spoken of; 0 without an embedder."""
@@ -349,22 +367,25 @@ class Talk:
 
     def quoted(self, deed: SpokenDeed) -> str:
         """Return the lines that stand in place of a sentence, as they were said."""
-        lines = [self.spoken[at] for at in sorted(deed.lines[:MOST_LINES])]
-        return " ".join(f"{line.speaker} says: {line.words}" for line in lines)
+        nearest = deed.lines or self._nearest(deed, self.spoken)
+        return " ".join(self.spoken[at].line for at in sorted(nearest[:MOST_LINES]))
+
+    def _nearest(self, deed: SpokenDeed, items: Sequence[SpokenSentence]) -> list[int]:
+        """Return the places of the items with most of a sentence's words, rare ones first."""
+        stems = frozenset(normal_words(deed.sentence))
+        weights = [sum(1 / self._counts[stem] for stem in stems & item.stems) for item in items]
+        return sorted(filter(weights.__getitem__, range(len(items))), key=lambda at: -weights[at])
+
+    def evidence(self, deed: SpokenDeed) -> set[int]:
+        """Return the places of the lines that tell of a sentence, and of those that follow."""
+        nearest = self._nearest(deed, self._read)[:MOST_LINES]
+        return {*nearest, *(at + 1 for at in nearest)}
+
+    def lines_at(self, places: Container[int]) -> list[str]:
+        """Return the lines of some places, of a short talk all."""
+        is_short = len(self._read) <= MOST_WHOLE
+        return [item.line for at, item in enumerate(self._read) if is_short or at in places]
 
 
 def _names(stems: frozenset[str], line: SpokenSentence) -> bool:
     return stems.issuperset(normal_words(line.speaker))
-
-
-def told_in(text: str) -> list[str]:
-    """Return the sentences of a summary, but for claims."""
-    parts = [part for line in text.splitlines() for part in sentences(BULLET.sub("", line))]
-    return [part.strip() for part in parts if CLAIMS not in part]
-
-
-def with_lines_for(text: str, quotes: Mapping[str, str]) -> str:
-    """Return a summary with some of its sentences replaced."""
-    for sentence, lines in quotes.items():
-        text = text.replace(sentence, lines)
-    return text
