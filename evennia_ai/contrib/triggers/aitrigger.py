@@ -33,7 +33,8 @@ class CmdAITrigger(AICommand):
       when somebody is attacked|hit|killed                 when somebody flees
       at dawn|noon|dusk|midnight|06:30                     every 2 hours
     In place of somebody, name a person; a thing's tag does for its name. Words are
-    found by their meaning, too, if the game has an embedder. Time is the world's.
+    found by their meaning, too, if the game has an embedder. Times are the world's;
+    dawn is 06:00, dusk 18:00.
 
     What:
       say <words>       pose <deed>       think <note>, which its model reads

@@ -77,8 +77,11 @@ def notice(mind: Any, occasion: Occasion, end: str) -> None:
 
 
 @contextmanager
-def blow(_by: Any, attacker: Any, target: Any, *_more: Any, **_options: Any) -> Iterator[None]:
+def blow(
+    _by: Any, attacker: Any, target: Any = None, *_more: Any, defender: Any = None, **_options: Any
+) -> Iterator[None]:
     """Let characters notice an attack that runs inside, by the health before and after it."""
+    target = defender if target is None else target
     before, most = health_of(target)
     if is_new_fight(attacker, target):
         combat_event(target, "attacked", attacker)

@@ -20,8 +20,6 @@ from evennia_ai.ports.world import WorldClock
 from evennia_ai.tools.world import around
 
 LONGEST_S = 600.0  # between two looks at a clock that a game may set
-
-
 MOVES = {"get": "taken", "drop": "dropped"}  # by Evennia's kind of move
 DEEDS = {USED: "uses", "taken": "takes", "dropped": "drops"}
 

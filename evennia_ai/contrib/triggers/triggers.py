@@ -117,15 +117,16 @@ def is_met(trigger: Trigger, occasion: Occasion, character: Any) -> bool:
         return False
     if trigger.below < 100 and occasion.health >= trigger.below:
         return False
-    if not trigger.thing:
-        return True
-    things = in_hand(actor) if trigger.wielded else actor.contents
-    things = [occasion.thing] if trigger.kind in parsing.THINGS else things
-    return any(fits(trigger.thing, thing, character) for thing in things if thing)
+    things = [occasion.thing]
+    if trigger.kind not in parsing.THINGS and actor is not None:
+        things = in_hand(actor) if trigger.wielded else actor.contents
+    return not trigger.thing or any(fits(trigger.thing, thing, character) for thing in things)
 
 
 def fits(name: str, thing: Any, looker: Any) -> bool:
-    """Return True if a thing has a name, or a tag of that name."""
+    """Return True if a thing, which may be None, has a name, or a tag of that name."""
+    if thing is None:
+        return False
     tags = {str(tag).lower() for tag in thing.tags.all()}
     return name.lower() in tags or perception.find_named(name, [thing], looker) is not None
 

@@ -1,6 +1,7 @@
 """Fights of Evennia's contribs: every blow becomes an event of each character that sees it."""
 
 import random
+from importlib import import_module
 
 import pytest
 
@@ -116,6 +117,19 @@ def test_a_fight_of_turnbattle(game, asked_for, monkeypatch):
         ("killed", "Ann fells you."),
     ]
     assert "Grim snarls at Ann." in ann.heard()
+
+
+def test_each_variant_of_turnbattle(game, tavern, mira, ann, asked_for, monkeypatch):
+    asked_for("triggers", COMBAT="turnbattle")
+    for name in ("basic", "equip", "items", "range"):
+        rules = import_module(f"{BATTLE[:-5]}{name}").COMBAT_RULES
+        monkeypatch.setattr(rules, "get_damage", lambda *_a: 10)
+        mira.db.hp = mira.db.max_hp = 100
+        for attack in (60, 40):
+            rules.resolve_attack(
+                ann.character, defender=mira, attack_value=attack, defense_value=50
+            )
+        assert [kind for kind, _text in seen(mira)[-2:]] == ["hit", "missed"], name
 
 
 def test_two_characters_that_fight_take_few_turns(game, tavern, mira, ann, asked_for):

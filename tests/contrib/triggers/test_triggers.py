@@ -254,6 +254,20 @@ def test_a_whisper_sets_nothing_off(game, mira, ann, bob, yard):
     assert [item for item in said() if "door" in item] == []
 
 
+def test_words_are_found_by_their_meaning(game, mira, ann, yard, monkeypatch):
+    def cosines(text, others):
+        return [0.7 if "ships" in text else 0.2] if list(others) == ["where is the harbour"] else []
+
+    monkeypatch.setattr(game.service.nearness, "cosines", cosines)
+    give(mira, "when somebody says where is the harbour: pose points south.")
+    game.model.add(call("noop"), call("noop"))
+    for line in ("say Lovely weather.", "say How do I get to the ships?"):
+        assert "points south." not in str(said())
+        ann.do(line)
+        game.run(1)
+    assert "points south." in str(said())
+
+
 def test_a_name_limits_who_sets_it_off(game, mira, ann, bob, yard):
     give(mira, "when Bob enters: say Welcome, $who!")
     for player in (ann, bob):
