@@ -25,7 +25,7 @@ class PromiseSettings:
         30.0, "Minutes of the world that the character waits at an appointment.", Bounds(1, 10_000)
     )
     person_promises: int = setting(
-        5,
+        20,
         "Maximum open promises and messages that one person's words may cause. 0 allows none.",
         Bounds(0, 100),
     )

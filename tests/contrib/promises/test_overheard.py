@@ -1,0 +1,52 @@
+"""What was agreed without a tool is noted: by the meaning of a sentence, behind its structure."""
+
+import pytest
+
+from evennia_ai.contrib.promises.promise_records import Promises
+from evennia_ai.memory import embedders
+from tests.contrib.promises.promises_scene import Town, extensions_scene
+
+asked_for = extensions_scene.asked_for
+READ = {
+    "Mira, meet me at the old gate at dusk.": [("own", "Old Gate")],
+    "Mira, let us meet at the market square tomorrow at noon": [("own", "Market Square")],
+    "Mira, I will bring you the rope tomorrow.": [("theirs", "")],
+    "Mira, tell Otto that the boat is ready.": [("letter", "")],
+    "Mira, if you see Otto, tell him I found his dog.": [("letter", "")],
+    "Mira, what do you do at the old gate at dusk?": [],
+    "Mira, tell me about Otto.": [],
+    "Mira, I met Otto at the old gate yesterday.": [],
+    "Mira, the market opens at dawn.": [],
+    "Mira, meet me at the moon at dusk.": [],
+    "Good evening, Mira!": [],
+}
+
+
+@pytest.fixture
+def stand_in(service):
+    """Return the way to the stand-in, which the game of `asked_for` lacks."""
+    pytest.importorskip("evennia_ai.contrib.stand_in", reason="the stand-in is left out")
+    return service.gateway
+
+
+@pytest.fixture
+def town(stand_in, asked_for, game, tavern, mira, ann):
+    pytest.importorskip("onnxruntime", reason="its extra is left out")
+    asked_for("promises")
+    stand_in.extensions = game.service.extensions
+    game.service.gateway, game.service.memory.embedder = stand_in, embedders.default()
+    return Town(game, tavern, mira)
+
+
+def test_the_stand_in_notes_what_is_agreed_and_says_so(town, game, ann):
+    game.assistant("Otto", town.gate)
+    for line, expected in READ.items():
+        Promises.of(town.mira).remove(*[item["id"] for item in town.records()])
+        before = len(ann.heard())
+        ann.do(f"say {line}")
+        game.run(3)
+        noted = [(item["kind"], item["where"]) for item in town.records()]
+        lines = ann.heard()[before:]
+        assert noted == expected, (line, lines)
+        answers = [text for text in lines if "Agreed" in text or "I will tell" in text]
+        assert len(answers) == len(expected), (line, lines)
