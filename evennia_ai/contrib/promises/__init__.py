@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from evennia.server.signals import SIGNAL_OBJECT_POST_PUPPET
+
 from evennia_ai import signals
 from evennia_ai.contrib.promises.aipromises import CmdAIPromises
 from evennia_ai.contrib.promises.keeper import PromiseKeeper
@@ -42,6 +44,7 @@ class PromisesExtension(Extension):
         signals.company_changed.connect(self._meet)
         signals.assistant_woke.connect(self._meet)
         signals.turn_finished.connect(self._hear)
+        SIGNAL_OBJECT_POST_PUPPET.connect(self._enter)
         return True
 
     def tools(self) -> Iterable[Tool]:
@@ -76,6 +79,12 @@ class PromisesExtension(Extension):
     def _meet(self, character: Any, **_signal: Any) -> None:
         if character in self.keeper.due and self in character.ai_mind.services.extensions:
             self.keeper.attend(character)
+
+    def _enter(self, sender: Any, **_signal: Any) -> None:
+        """Notice a player who logs in beside a character; not every game's typeclass tells it."""
+        for character in list(self.keeper.due):
+            if character.location and character.location is sender.location:
+                self._meet(character)
 
     def _hear(self, character: Any, turns: int, **_signal: Any) -> None:
         """Read what the last turns agreed on, and tell what is due to those who are here."""

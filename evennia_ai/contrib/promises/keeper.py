@@ -114,11 +114,10 @@ class PromiseKeeper:
             with brief_transaction(characters=[character.id]):
                 store.update(record["id"], state=end, told=True)
                 speak_to(character, person, words, is_private, of_record(record))
-        except NothingDone:  # a hook of the game forbids it
+        except BaseException as error:
             store.unload()
-        except BaseException:
-            store.unload()
-            raise
+            if not isinstance(error, NothingDone):  # by which a hook of the game forbids it
+                raise
 
     def _keep(self, character: Any, record: Record, others: list[Record]) -> float:
         """Do what an appointment asks for now; returns when to look at it next."""
@@ -131,9 +130,10 @@ class PromiseKeeper:
         leave = record["due"] - early_of(record) - len(path or ()) * STEP_S * self._pace
         if now < leave:
             return float(leave)
-        if path == []:
+        wake(character)
+        if path == []:  # somebody may come unnoticed, as by a builder's command
             self._waited.add((character.id, record["id"]))
-            return float(max(now, record["until"]) + self._pace)
+            return float(min(max(now, record["until"]) + self._pace, self._later(LOOK_S)))
         if chosen(others, now, self._pace) is not record:
             return self._later(LOOK_S)
         return self._step(character, path, record, others)
@@ -157,6 +157,7 @@ class PromiseKeeper:
         """Go through the first exit of a path, unless the character thinks; returns when next."""
         if not may_act(character) or character.ai_mind.ticker.is_ticking:
             return self._later(STEP_S)
+        wake(character)
         store, here = Promises.of(character), character.location
         if path and not record["back"]:
             home = next((item["back"] for item in others if item["back"]), here.dbref)
@@ -198,11 +199,14 @@ def may_act(character: Any) -> bool:
     return bool(character.ai_mind.status.may_think())
 
 
-def walk(character: Any, way: Any) -> bool:
-    """Go through an exit, awake and after nobody; returns False if that fails."""
-    start = character.location
-    if character.ai_mind.sleep.is_asleep:
+def wake(character: Any) -> None:
+    if may_act(character) and character.ai_mind.sleep.is_asleep:
         character.ai_mind.sleep.wake_up("it has an appointment")
+
+
+def walk(character: Any, way: Any) -> bool:
+    """Go through an exit, and follow nobody any more; returns False if that fails."""
+    start = character.location
     if character.attributes.has(FOLLOWING):
         write_attribute(character, FOLLOWING, None)
     way.at_traverse(character, way.destination)

@@ -5,7 +5,9 @@ elsewhere. Then the embedder compares the sentence with examples; without one, n
 """
 
 import re
+import tomllib
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 from twisted.internet.defer import inlineCallbacks
@@ -24,7 +26,7 @@ from evennia_ai.messages import ChatMessage, is_offline
 from evennia_ai.policy.conversation.requested_acts import ANSWERS, grants
 from evennia_ai.policy.facts.check import without_address
 from evennia_ai.policy.facts.terms import heard_words, own_utterances, without_names
-from evennia_ai.policy.texts import listed_examples, sentences
+from evennia_ai.policy.texts import sentences
 from evennia_ai.ports import ToolContext
 from evennia_ai.scheduling import Coroutine
 from evennia_ai.store.names import own_name
@@ -32,34 +34,9 @@ from evennia_ai.store.names import own_name
 log = Logger()
 
 MEETING, OTHER = "meeting", "other"
-EXAMPLES = {
-    MEETING: """Meet me at the gate at dusk. | Let us meet tomorrow at the harbour. | Wait for me
-        in the square at noon. | Be at the old mill tonight. | Come to my house on Friday evening.
-        | Shall we meet at the inn in two hours? | I will see you at the bridge at six. | I will
-        wait for you at the well at midnight.""",
-    THEIRS: """I will bring you the rope tomorrow. | I will pay you back on Friday. | You will have
-        your lamp by tonight. | I promise to come back with the money in two days. | I'll return
-        your book tomorrow. | You get it by noon, I swear. | I'll be back in an hour with your
-        bread. | I shall give it to you on Monday.""",
-    OWN: """Bring me the sword tomorrow. | Have the ale ready by noon. | Can you mend my boots by
-        Friday? | Wake me at dawn. | Please finish my coat in three days. | Repair the roof by
-        tomorrow. | Fetch me some water at dusk. | Will you cook for us on Sunday?""",
-    LETTER: """Tell someone that the boat is ready. | Give someone my regards when you see her. |
-        Let someone know that I will be late. | If you see someone, say that I am well. | Please
-        pass this on to someone: the door is open. | I have a message for someone. | Tell someone
-        that I love her. | Remind someone that he owes me money. | Tell someone to wait for me. |
-        Could you let someone know that I found it? | When you see someone, tell her I lost her
-        cat. | Someone must know that I left.""",
-    OTHER: """What happened at the mill yesterday? | The market opens at dawn. | The ship sails on
-        Friday. | I met him at the gate last night. | Who was here tonight? | Tell me about
-        someone. | Where is someone? | I was at the harbour at noon. | Do you work tomorrow? | I
-        have a headache today. | What do you sell? | He said that he comes tomorrow. | When does
-        the inn close? | Someone told me that you sell rope. | Do you know someone? | It will rain
-        tomorrow. | Did someone tell you that? | The bells ring at noon. | What did someone say
-        about me? | Someone is my friend. | What are you doing tonight? | What do you do at the mill at dusk?
-        | Is the gate closed at night? | The guard stands at the bridge until midnight.""",
-}
-LISTED = {kind: listed_examples(lines) for kind, lines in EXAMPLES.items()}
+LISTED: dict[str, list[str]] = tomllib.loads(
+    Path(__file__).with_name("examples.toml").read_text(encoding="utf-8")
+)
 COMPARED = [line for lines in LISTED.values() for line in lines]
 NEAREST = 2  # examples of a kind that a sentence is compared with
 LEAST, MORE = 0.35, 0.02  # nearness to a kind, and how much nearer than to any other talk
@@ -121,13 +98,10 @@ def read_sentence(context: ToolContext, sentence: str, is_own: bool, reply: str)
     Fires with True if that is something. The stand-in, whose replies agree to nothing, agrees to
     meet, and says what was noted.
     """
-    mind, character, speaker = (
-        context.assistant,
-        context.character,
-        find_object(min(context.askers)),
-    )
+    mind, character = context.assistant, context.character
+    speaker = find_object(min(context.askers))
     moment, receiver = find_time(sentence, mind.world_clock), absent_in(sentence, is_own, character)
-    if speaker is None or (moment is None and receiver is None):
+    if not (speaker and (moment or receiver)):
         return False
     place = place_in(moment.rest, character) if moment else None
     possible = {MEETING: place, THEIRS: moment, OWN: moment, LETTER: receiver}
@@ -137,19 +111,15 @@ def read_sentence(context: ToolContext, sentence: str, is_own: bool, reply: str)
     cosines = nearness.cosines(compared, COMPARED)
     kind = kind_of(cosines, [name for name, item in possible.items() if item]) if cosines else OTHER
     is_theirs = kind == THEIRS and not is_own
-    cosines = nearness.cosines(reply, ANSWERS)
-    agrees = is_own or is_theirs or bool(cosines and not without_model and grants(cosines))
+    agrees = is_own or is_theirs or (without_model and kind == MEETING)
+    cosines = [] if agrees or without_model else nearness.cosines(reply, ANSWERS)
     if kind == LETTER and receiver:
         rest = sentence.partition(receiver.key)[2].strip(" ,:;")
         words = rest if len(rest.split()) > 1 else sentence
         promise_tools.find_receiver(context, receiver.key)
         yield promise_tools.add_letter(context, words, receiver)
         answer = text("letter_agreed", name=own_name(receiver))
-    elif (
-        moment
-        and kind in (MEETING, OWN, THEIRS)
-        and (agrees or (without_model and kind == MEETING))
-    ):
+    elif kind != OTHER and moment and (agrees or (cosines and grants(cosines))):
         promised, where = THEIRS if is_theirs else OWN, place if kind == MEETING else None
         yield promise_tools.add_promise(context, sentence, promised, speaker, moment.at, where)
         answer = text("promise_agreed", name=own_name(speaker), what=f'"{sentence}"')

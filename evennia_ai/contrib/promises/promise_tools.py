@@ -55,7 +55,7 @@ class MessageArguments(BaseModel):
 def hears_of_time(context: ToolContext) -> bool:
     """Return True if one of the latest lines names a time to come."""
     clock, latest = context.assistant.world_clock, context.assistant.log.view()[-LATEST:]
-    return any(m["role"] == "user" and find_time(m["content"], clock) for m in latest)
+    return any(m["role"] == "user" and find_time(m["content"][:MOST_CHARS], clock) for m in latest)
 
 
 @tool("promise", world=False, safe_to_retry=True, needed=hears_of_time)

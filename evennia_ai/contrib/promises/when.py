@@ -4,7 +4,6 @@ In English and German, with the names of the days that the world's calendar has.
 """
 
 import re
-from collections.abc import Iterator
 from typing import NamedTuple
 
 from evennia_ai.policy.retrieval.languages import COUNTS, WEEKDAYS
@@ -47,100 +46,80 @@ PARTS = {
 }
 PART_WORDS = {re.compile(rf"\b(?:{words})\b", re.I): hour for words, hour in PARTS.items()}
 NOON = 12
+SOME_DAY = UNITS["day"] * 10_000  # for which a past time is looked for
 SMALL = frozenset("at on the in by around about next this um am gegen zur bei der den and".split())
 
 
 class NamedTime(NamedTuple):
-    """A time that some words name: the world's seconds, and the words beside it."""
+    """A time that a text names: the world's seconds, and the text beside it."""
 
     at: float
     rest: str
 
     @property
     def is_all(self) -> bool:
-        """Return True if the words name nothing but the time."""
+        """Return True if the text names nothing but the time."""
         return set(re.findall(r"\w+", self.rest.lower())) <= SMALL
-
-
-class TextReader:
-    """Takes what it finds out of a text."""
-
-    def __init__(self, text: str) -> None:
-        self.rest = text
-
-    def take(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
-        match = pattern.search(self.rest)
-        if match:
-            self.rest = f"{self.rest[: match.start()]} {self.rest[match.end() :]}"
-        return match
 
 
 def find_time(text: str, clock: WorldClock) -> NamedTime | None:
     """Return the time to come that a text names; None for none, and for one that is past."""
-    now, reader = clock.seconds(), TextReader(text)
-    if any(span.end <= UNITS["year"] * 30 for span in find_spans(text, UNITS["year"] * 30)):
+    if any(span.end <= SOME_DAY for span in find_spans(text, SOME_DAY)):
         return None
-    if after := seconds_after(reader, clock):
-        return NamedTime(now + after, reader.rest)
-    part = next((hour for words, hour in PART_WORDS.items() if words.search(reader.rest)), None)
-    days, in_week = find_day(reader, clock)
-    hour = find_hour(reader, clock, part)
+    now, units = clock.seconds(), clock.units
+    after, rest = take(HALF_HOUR, text)
+    if after:
+        return NamedTime(now + units["hour"] / 2, rest)
+    after, rest = take(AFTER, text)
+    if after:
+        number = int(after["number"] or COUNTS[after["word"].lower()])
+        return NamedTime(now + number * units[next(n for n in UNIT_NAMES if after[n])], rest)
+    days, is_weekday, rest = find_day(text, clock)
+    part = next((hour for words, hour in PART_WORDS.items() if words.search(text)), None)
+    match, rest = take(CLOCK, rest)
+    hour = hour_of(match, part, clock)
     for words in PART_WORDS:
-        reader.take(words)
-    if hour is None and days in (None, 0):
+        rest = take(words, rest)[1]
+    if hour is None and not days and not is_weekday:
         return None
-    day_s = clock.units["day"]
-    midnight = now - now % day_s
-    at = (now if hour is None else midnight + hour) + (days or 0) * day_s
-    if at <= now and days is None:
-        half_s = day_s / 2
-        is_half = part is None and hour is not None and hour <= half_s and ":" not in text
-        at += half_s if is_half and at + half_s > now else day_s
-    elif at <= now and in_week:
-        at += clock.units["week"]
-    return NamedTime(at, reader.rest) if at > now else None
+    midnight = now - now % units["day"]
+    at = (now if hour is None else midnight + hour) + (days or 0) * units["day"]
+    if at <= now and is_weekday:
+        at += units["week"]
+    elif at <= now and days is None:
+        is_half = match and not (match["minute"] or match["half"] or part)
+        at += units["day"] / 2 if is_half and at + units["day"] / 2 > now else units["day"]
+    return NamedTime(at, rest) if at > now else None
 
 
-def seconds_after(reader: TextReader, clock: WorldClock) -> float:
-    """Return the world's seconds that "in two hours" names, 0 for none."""
-    if reader.take(HALF_HOUR):
-        return clock.units["hour"] / 2
-    match = reader.take(AFTER)
-    if match is None:
-        return 0.0
-    number = int(match["number"] or COUNTS[match["word"].lower()])
-    unit = next(name for name in UNIT_NAMES if match[name])
-    return number * clock.units[unit]
+def take(pattern: re.Pattern[str], text: str) -> tuple[re.Match[str] | None, str]:
+    """Return the first match in a text, and the text without it."""
+    match = pattern.search(text)
+    return match, f"{text[: match.start()]} {text[match.end() :]}" if match else text
 
 
-def find_day(reader: TextReader, clock: WorldClock) -> tuple[int | None, bool]:
-    """Return in how many days a named day is, None for none; and whether it is one of a week."""
+def find_day(text: str, clock: WorldClock) -> tuple[int | None, bool, str]:
+    """Return in how many days a named day is, whether it is one of a week, and the other text."""
     for words, days in DAY_WORDS.items():
-        if reader.take(words):
-            return days, False
-    today, names = clock.date(clock.seconds()).weekday, list(weekday_patterns(clock))
-    for number, words in enumerate(names):
-        if reader.take(words):
-            return (number - today) % len(names), True
-    return None, False
+        match, rest = take(words, text)
+        if match:
+            return days, False, rest
+    is_standard = list(clock.weekdays) == list(WorldClock.weekdays)  # known in more languages
+    names = list(WEEKDAYS if is_standard else map(re.escape, clock.weekdays))
+    for number, name in enumerate(names):
+        match, rest = take(re.compile(rf"\b(?:{name})\b", re.I), text)
+        if match:
+            return (number - clock.date(clock.seconds()).weekday) % len(names), True, rest
+    return None, False, text
 
 
-def weekday_patterns(clock: WorldClock) -> Iterator[re.Pattern[str]]:
-    """Yield a pattern for each day of the week, in the languages of the standard calendar."""
-    is_standard = list(clock.weekdays) == list(WorldClock.weekdays)
-    for names in WEEKDAYS if is_standard else map(re.escape, clock.weekdays):
-        yield re.compile(rf"\b(?:{names})\b", re.I)
-
-
-def find_hour(reader: TextReader, clock: WorldClock, part: int | None) -> float | None:
-    """Return the world's seconds of a day that a clock's time names, or a part of the day."""
-    match = reader.take(CLOCK)
+def hour_of(match: re.Match[str] | None, part: int | None, clock: WorldClock) -> float | None:
+    """Return the world's seconds of a day for a time of the clock, or for a part of the day."""
     if match is None:
         return None if part is None else part / 24 * clock.units["day"]
-    hour = int(match["hour"])
-    half = (match["half"] or "").lower()
+    hour, half = int(match["hour"]), (match["half"] or "").lower()
     if half:
         hour = hour % NOON + NOON * half.startswith("p")
-    elif hour < NOON and part is not None and part > NOON and part < 24:
+    elif hour < NOON and part is not None and NOON < part < 24:
         hour += NOON
     return hour * clock.units["hour"] + int(match["minute"] or 0) * clock.units["minute"]

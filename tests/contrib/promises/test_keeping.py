@@ -14,7 +14,8 @@ def test_an_appointment_is_kept_without_a_model(town, game, mira, ann):
     assert said.state == "done" and "Old Gate" in said.text, said
     town.wait(3_600, 600)
     assert mira.location is town.tavern
-    town.go(ann.character, town.gate)
+    mira.assistant.mind.sleep.fall_asleep("order")
+    ann.character.move_to(town.gate, quiet=True)
     town.wait(3_600 - 100)
     assert mira.location is town.gate and len(lines_of(ann, "here I am")) == 1
     town.wait(3_600)

@@ -9,16 +9,12 @@ from tests.contrib.promises.promises_scene import Town, extensions_scene
 asked_for = extensions_scene.asked_for
 READ = {
     "Mira, meet me at the old gate at dusk.": [("own", "Old Gate")],
-    "Mira, let us meet at the market square tomorrow at noon": [("own", "Market Square")],
     "Mira, I will bring you the rope tomorrow.": [("theirs", "")],
     "Mira, tell Otto that the boat is ready.": [("letter", "")],
-    "Mira, if you see Otto, tell him I found his dog.": [("letter", "")],
     "Mira, what do you do at the old gate at dusk?": [],
     "Mira, tell me about Otto.": [],
     "Mira, I met Otto at the old gate yesterday.": [],
-    "Mira, the market opens at dawn.": [],
     "Mira, meet me at the moon at dusk.": [],
-    "Good evening, Mira!": [],
 }
 
 
@@ -50,3 +46,27 @@ def test_the_stand_in_notes_what_is_agreed_and_says_so(town, game, ann):
         assert noted == expected, (line, lines)
         answers = [text for text in lines if "Agreed" in text or "I will tell" in text]
         assert len(answers) == len(expected), (line, lines)
+
+
+def test_a_small_model_agrees_or_refuses_and_knows_what_it_promised(
+    asked_for, game, tavern, mira, ann, service
+):
+    pytest.importorskip("onnxruntime", reason="its extra is left out")
+    asked_for("promises")
+    game.service.memory.embedder = embedders.default()
+    town = Town(game, tavern, mira)
+    service.profiles["small"] = {
+        "client": "openai", "model": "qwen-1.5b", "form": "plain", "base_url": "http://x/v1",
+    }  # fmt: skip
+    mira.assistant.db.profile = "small"
+    mira.assistant.mind.settings.resolve()
+    for reply, count in (("No, I will not do that.", 0), ("Yes, I will be there, Ann.", 1)):
+        game.model.add(reply)
+        ann.do("say Mira, meet me at the old gate at dusk.")
+        game.run(1)
+        assert len(town.records()) == count, (reply, ann.last())
+    game.model.add("I promised to meet you at the gate.")
+    ann.do("say Mira, what did you promise me?")
+    game.run(1)
+    assert "You promised Ann, Old Gate" in str(game.model.requests[-1].messages)
+    assert len(game.model.requests) == 3
