@@ -77,8 +77,9 @@ class PromisesExtension(Extension):
             self.keeper.begin()
 
     def _meet(self, character: Any, **_signal: Any) -> None:
-        if character in self.keeper.due and self in character.ai_mind.services.extensions:
-            self.keeper.attend(character)
+        mind = character.ai_mind
+        if character in self.keeper.due and mind and self in mind.services.extensions:
+            mind.services.slices.put(self.keeper.attend, character)  # it may be walking just now
 
     def _enter(self, sender: Any, **_signal: Any) -> None:
         """Notice a player who logs in beside a character; not every game's typeclass tells it."""
