@@ -69,6 +69,11 @@ class EvenniaAIConfig(AppConfig):
             modules = [listed] if isinstance(listed, str) else list(listed)
             if module not in modules:
                 setattr(settings, name, [*modules, module])
+        # An extension's lock functions are there for every process, also where it is off.
+        found = sorted(PACKAGE.glob("contrib/*/lock_functions.py"))
+        functions = [f"evennia_ai.contrib.{file.parent.name}.{file.stem}" for file in found]
+        listed = [*settings.LOCK_FUNC_MODULES, *functions]
+        settings.LOCK_FUNC_MODULES = list(dict.fromkeys(listed))
         settings.MIDDLEWARE = with_our_middleware(settings.MIDDLEWARE, game_settings())
         # An extension of the package has its templates and static files in its folder.
         static = [str(folder) for folder in sorted(PACKAGE.glob("contrib/*/static"))]

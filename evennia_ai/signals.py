@@ -9,6 +9,9 @@ Of all others the sender is the `AssistantScript`, and each has the argument ``c
 
 ``event_heard``: ``event`` (`messages.InboxEvent`), stored and about to be attended to. It is sent
     within the act of the game that was heard, so that a receiver must be quick.
+``deed_done``: ``person`` did something to the character of which no event tells: ``kind`` ("promise
+    kept"), ``reason`` in words, and if need be ``key``, ``audience`` and ``authors``. Extensions
+    that follow deeds connect to it; ``key`` tells this deed from all others.
 ``company_changed``: ``person``, who has come where the character is; None if it moved itself.
 ``turn_finished``: ``turns`` (how many in this tick).
 ``thinking_started``: ``audience`` (frozenset of the dbrefs who will hear the answer), ``private``.
@@ -26,6 +29,7 @@ service_started = Signal()
 uninstalling = Signal()
 catching_up = Signal()
 event_heard = Signal()
+deed_done = Signal()
 company_changed = Signal()
 turn_finished = Signal()
 thinking_started = Signal()

@@ -1,12 +1,14 @@
 """Quest flags: characters look up and set tags in the category ``quest``.
 
 A character knows only the flags that a builder listed in its Attribute ``ai_quests``: a list, or a
-dictionary with what must have happened before each, such as ``{"fed_cat": "give milk"}``; "" if
-nothing must. Words and poses never count (`AssistantMixin.ai_perceived`).
+dictionary with what must have happened before each, such as ``{"fed_cat": "give milk"}``, or the
+lock that the person must pass: ``{"trusted": "lock tag(guild)"}``; "" for nothing. Words and poses
+never count (`AssistantMixin.ai_perceived`).
 """
 
 from collections.abc import Iterable, Mapping
 
+from evennia.locks.lockhandler import check_lockstring
 from pydantic import BaseModel
 
 from evennia_ai.errors import NothingDone
@@ -59,7 +61,10 @@ def set_quest(context: ToolContext, arguments: FlagArguments) -> str:
     if person.tags.has(flag, category=QUEST):
         raise NothingDone("They have that flag already.")
     kind, _, item = quests[flag].partition(" ")
-    if kind and not character.ai_perceived(kind, person, item.strip() or None):
+    if kind == "lock":
+        if not check_lockstring(person, f"{QUEST}:{item}"):
+            raise NothingDone("They may not have that yet.")
+    elif kind and not character.ai_perceived(kind, person, item.strip() or None):
         raise NothingDone("You did not see them do that.")
     person.tags.add(flag, category=QUEST)
     return f"{display_name(person, character)} has {flag} now."

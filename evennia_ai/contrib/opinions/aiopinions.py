@@ -1,0 +1,142 @@
+"""``aiopinions``: what a character thinks of people, why, and by which rules."""
+
+import re
+from operator import itemgetter
+from uuid import uuid4
+
+from evennia_ai.commands.common import AICommand, UsageError
+from evennia_ai.commands.rendering import hidden_line
+from evennia_ai.contrib.opinions.deeds import REASON_CHARS, rules_of, store_of
+from evennia_ai.contrib.opinions.opinion_records import OpinionDeeds
+from evennia_ai.contrib.opinions.opinion_rules import DEFAULT, HIGHEST, read_rule, write_rule
+from evennia_ai.errors import BadRecord, ConfigError
+from evennia_ai.game.client_text import clean_output
+from evennia_ai.policy.audience import BUILDER
+from evennia_ai.policy.records.memory_listing import count_shown, may_read
+from evennia_ai.policy.records.record import Record
+from evennia_ai.policy.sanitize import clean_heard
+from evennia_ai.store.names import list_names, names_of
+
+SET_TO = re.compile(r"(?P<person>.+?)\s+(?P<points>[+-]?\d{1,2}(?:\.\d)?)\s*:\s*(?P<reason>.+)")
+PEOPLE_SHOWN, DEEDS_SHOWN = 30, 30
+SET = "set by staff"
+
+
+class CmdAIOpinions(AICommand):
+    """show and change what a character thinks of people
+
+    Usage:
+      aiopinions <character> [= <person>]
+      aiopinions/set <character> = <person> <points> : <reason>
+      aiopinions/undo <character> = <number>
+      aiopinions/rules <character>
+      aiopinions/rule <character> = <deed> <points>[, at most <n> a day]
+                                    [, fades <n> a day]
+
+    Gifts, thefts, attacks and promises move a character's opinion of a person,
+    from -10 to 10 points; 0 is neutral. Prices, doors and quests can ask for it.
+
+    Without a switch: whom the character likes or not, and why. With a person:
+    each reason with its number, its points when new, and what is left of them.
+
+    Switches:
+      set   - let the opinion be so many points from now on
+      undo  - let a reason, by its number, count no more, or count again
+      rules - list what each deed changes, how much at most in a day of the
+              world, and how much of a deed fades in a day
+      rule  - change a rule for this character; a deed with 0 points is off
+
+    Only admins read reasons that somebody confided to the character.
+
+    Examples:
+      aiopinions/set Mira = Ann 5 : saved your cat
+      aiopinions/rule Mira = gift +3
+      lock gate = traverse:ai_opinion(Mira, 5)
+    """
+
+    key = "aiopinions"
+    switch_options = ("set", "undo", "rules", "rule")
+
+    def do_default(self) -> None:
+        self.find_assistant(self.lhs)
+        if self.rhs:
+            self.show_person(self.find_person(self.rhs))
+            return
+        people = list(dict.fromkeys(record["entity"] for record in self.deeds.every()))
+        values = {person: self.deeds.value(self.deeds.deeds_of(person)) for person in people}
+        people.sort(key=lambda person: -abs(values[person]))
+        names = names_of(people[:PEOPLE_SHOWN])
+        lines = [f"  {values[who]:+.1f} |w{clean_output(names[who], 40)}|n" for who in names]
+        lines += [f"Why: |waiopinions {self.name} = <person>|n"] if lines else ["  nothing yet"]
+        self.msg("\n".join([f"What {self.name} thinks of people:", *lines]))
+
+    def do_set(self) -> None:
+        self.find_editable(self.lhs)
+        match = SET_TO.fullmatch(self.rhs or "")
+        if match is None or abs(float(match["points"])) > HIGHEST:
+            raise UsageError(
+                f"Write a person, points from -{HIGHEST:g} to {HIGHEST:g}, and a reason: "
+                f"|waiopinions/set {self.name} = Ann 5 : saved your cat|n"
+            )
+        person, reason = self.find_person(match["person"]), match["reason"]
+        change = float(match["points"]) - self.deeds.value(self.deeds.deeds_of(person))
+        fields = {"entity": person, "deed": SET, "fades": 0.0, "made": self.services.now()}
+        fields |= {"speakers": [BUILDER], "source_type": "observation", "key": uuid4().hex}
+        try:
+            self.deeds.put(change, content=clean_heard(reason, REASON_CHARS), **fields)
+        except BadRecord as error:
+            raise UsageError(f"This cannot be stored: {error}") from error
+        self.show_person(person)
+
+    def do_undo(self) -> None:
+        self.find_editable(self.lhs)
+        record = self.deeds.get((self.rhs or "").strip().lower())
+        if record is None or not may_read(self.reader, record):
+            raise UsageError(f"Which number? |waiopinions {self.name} = <person>|n lists them.")
+        self.deeds.update(record["id"], undone=not record["undone"])
+        self.show_person(record["entity"])
+
+    def do_rules(self) -> None:
+        rules = rules_of(self.find_assistant(self.lhs).character).items()
+        marks = {deed: " |y(changed)|n" * (DEFAULT.get(deed) != rule) for deed, rule in rules}
+        lines = [f"  {clean_output(write_rule(deed, rule))}{marks[deed]}" for deed, rule in rules]
+        self.msg("\n".join([f"What moves {self.name}'s opinion of people, in points:", *lines]))
+
+    def do_rule(self) -> None:
+        rules = dict(rules_of(self.find_editable(self.lhs).character))
+        try:
+            deed, rule = read_rule(self.rhs or "", rules)
+        except ConfigError as error:
+            raise UsageError(clean_output(str(error))) from error
+        changed = sorted({**rules, deed: rule}.items() - DEFAULT.items(), key=itemgetter(0))
+        written = "; ".join(write_rule(name, item) for name, item in changed)
+        self.script.mind.settings.write({"opinion_rules": written})
+        self.msg(f"{self.name}: {clean_output(write_rule(deed, rule))}")
+
+    @property
+    def deeds(self) -> OpinionDeeds:
+        return store_of(self.script.character)
+
+    def find_person(self, name: str) -> str:
+        """Return the dbref of a person, known ones first; raises UsageError."""
+        known = names_of({record["entity"] for record in self.deeds.every()})
+        same = [who for who, own in known.items() if own.lower() == name.strip().lower()]
+        return same[0] if len(same) == 1 else str(self.find_character(name.strip()).dbref)
+
+    def show_person(self, person: str) -> None:
+        """Show why the character thinks of a person as it does, newest last."""
+        every = [record for record in self.deeds.every() if record["entity"] == person]
+        seen = [record for record in every if may_read(self.reader, record)][-DEEDS_SHOWN:]
+        count_shown(self.reader, *seen)
+        value, name = self.deeds.value(self.deeds.deeds_of(person)), list_names([person])
+        lines = [f"{self.name}'s opinion of |w{clean_output(name, 40)}|n: {value:+.1f}"]
+        lines += map(self.deed_line, seen)
+        if hidden := sum(not may_read(self.reader, record) for record in every):
+            lines.append(hidden_line(hidden, self.reader))
+        self.msg("\n".join(lines))
+
+    def deed_line(self, record: Record) -> str:
+        left = "undone" if record["undone"] else f"{self.deeds.points(record):+.1f} left"
+        private = "" if record["audience"] is None else ", private"
+        details = f"{record['deed']} {record['change']:+g}, {left}{private}"
+        return f"  |w{record['id']}|n {clean_output(record['content'])} |x({details})|n"
