@@ -70,8 +70,8 @@ class EvenniaAIConfig(AppConfig):
             if module not in modules:
                 setattr(settings, name, [*modules, module])
         # An extension's lock functions are there for every process, also where it is off.
-        found = sorted(PACKAGE.glob("contrib/*/lock_functions.py"))
-        functions = [f"evennia_ai.contrib.{file.parent.name}.{file.stem}" for file in found]
+        locks = sorted(PACKAGE.glob("contrib/*/lock_functions.py"))
+        functions = [f"evennia_ai.contrib.{file.parent.name}.{file.stem}" for file in locks]
         listed = [*settings.LOCK_FUNC_MODULES, *functions]
         settings.LOCK_FUNC_MODULES = list(dict.fromkeys(listed))
         settings.MIDDLEWARE = with_our_middleware(settings.MIDDLEWARE, game_settings())
