@@ -21,7 +21,7 @@ LINES = {
     "hit": ("{actor} hits you", "You hit {victim}", "{actor} hits {victim}"),
     "missed": ("{actor} misses you", "You miss {victim}", "{actor} misses {victim}"),
     "killed": ("{actor} fells you", "You fell {victim}", "{actor} fells {victim}"),
-    "flees": ("You flee from the fight", "", "{victim} flees from the fight"),
+    "flees": ("You break off the fight", "", "{victim} breaks off the fight"),
 }
 Around = Callable[..., AbstractContextManager[None]]
 FIGHT_S = 60.0  # without a blow, and the next one is another attack
@@ -113,10 +113,19 @@ def is_new_fight(attacker: Any, target: Any) -> bool:
 @contextmanager
 def flight(action: Any) -> Iterator[None]:
     """Let characters notice that a fighter of EvAdventure begins to flee."""
-    is_new = action.combatant not in action.combathandler.fleeing_combatants
-    yield
-    if is_new:
+    if action.combatant not in action.combathandler.fleeing_combatants:
         combat_event(action.combatant, "flees")
+    yield
+
+
+@contextmanager
+def end_of_turn(
+    _rules: Any, fighter: Any, _actions: Any, action_name: Any = None
+) -> Iterator[None]:
+    """Let characters notice that a fighter of turnbattle disengages."""
+    if action_name == "disengage":
+        combat_event(fighter, "flees")
+    yield
 
 
 # By the entry COMBAT: modules of `evennia.contrib`, their classes and methods, and what notices.
@@ -131,6 +140,7 @@ SYSTEMS: Mapping[str, Sequence[tuple[str, str, str, Around]]] = {
         (f"{RULES}equip", "EquipmentCombatRules", "resolve_attack", blow),
         (f"{RULES}items", "ItemCombatRules", "resolve_attack", blow),
         (f"{RULES}range", "RangedCombatRules", "resolve_attack", blow),
+        (f"{RULES}basic", "BasicCombatRules", "spend_action", end_of_turn),
     ),
 }
 

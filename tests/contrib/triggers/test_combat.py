@@ -10,6 +10,7 @@ from evennia_ai.contrib.triggers import combat, combat_event
 from evennia_ai.contrib.triggers.parsing import read_trigger
 from evennia_ai.contrib.triggers.triggers import write_triggers
 from evennia_ai.models import Event, ToolCall
+from evennia_ai.store.attributes import write_attribute
 from tests.game import extensions_scene
 from tests.game.players import new_object
 from tests.scripted import call
@@ -73,7 +74,7 @@ def test_a_fight_of_evadventure(game, asked_for, monkeypatch):
         ("attacked", "Ann attacks you."),
         ("hit", "Ann hits you: damage 3, 62 % of the health left."),
         ("missed", "Ann misses you."),
-        ("flees", "You flee from the fight."),
+        ("flees", "You break off the fight."),
         ("hit", "Ann hits you: damage 3, 25 % of the health left."),
         ("hit", "Ann hits you: damage 3, 0 % of the health left."),
         ("killed", "Ann fells you."),
@@ -117,6 +118,34 @@ def test_a_fight_of_turnbattle(game, asked_for, monkeypatch):
         ("killed", "Ann fells you."),
     ]
     assert "Grim snarls at Ann." in ann.heard()
+    assert not place.db.combat_turnhandler
+
+
+def test_a_character_strikes_back_by_a_command_and_notices_flight(game, asked_for, monkeypatch):
+    pytest.importorskip("evennia_ai.contrib.command_tools")
+    from evennia.contrib.game_systems.turnbattle import tb_basic
+
+    from tests.contrib.command_tools.smithy_scene import TRIED, read_commands
+
+    asked_for("triggers", "command_tools", COMBAT="turnbattle")
+    monkeypatch.setattr(tb_basic.COMBAT_RULES, "get_attack", lambda *_a: 60)
+    monkeypatch.setattr(tb_basic.COMBAT_RULES, "roll_init", lambda who: who.key == "Ann")
+    place = game.room("Arena")
+    grim = minded(f"{BATTLE}.TBBasicCharacter", "Grim", place)
+    ann = game.player("Ann", place, typeclass=f"{BATTLE}.TBBasicCharacter")
+    for fighter in (grim, ann.character):
+        fighter.cmdset.add(tb_basic.BattleCmdSet)
+    grim.assistant.mind.settings.write({"allowed_commands": "attack <enemy>"})
+    forms = [item.form for item in read_commands("attack <enemy>")]
+    write_attribute(grim.assistant, TRIED, forms)
+    game.model.add(call("use_command", line="attack Ann"), call("noop"))
+    ann.do("fight")
+    ann.do("attack Grim")
+    game.clock.pump([0.5] * 10)
+    ann.do("disengage")
+    assert [kind for kind, _text in seen(grim)] == ["attacked", "hit", "attacked", "hit", "flees"]
+    assert seen(grim)[-1][1] == "Ann breaks off the fight."
+    assert seen(grim)[3][1].startswith("You hit Ann: damage ")
 
 
 def test_each_variant_of_turnbattle(game, tavern, mira, ann, asked_for, monkeypatch):
