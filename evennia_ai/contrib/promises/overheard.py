@@ -22,7 +22,7 @@ from evennia_ai.contrib.promises.when import find_time
 from evennia_ai.errors import NothingDone, StoreUnavailable
 from evennia_ai.game.perception import find_object
 from evennia_ai.game.texts import text
-from evennia_ai.messages import ChatMessage, is_offline
+from evennia_ai.messages import ChatMessage, is_offline, is_puppeted
 from evennia_ai.policy.conversation.requested_acts import ANSWERS, grants
 from evennia_ai.policy.facts.check import without_address
 from evennia_ai.policy.facts.terms import heard_words, own_utterances, without_names
@@ -67,11 +67,12 @@ def read_turn(mind: Any, messages: Sequence[ChatMessage]) -> Coroutine[None]:
         return
     name = mind.who.name
     lines_said = [without_address(heard_words(m["content"]), name) for m in lines]
-    own = [m for m in messages if m["role"] == "assistant" and not is_offline(m)]
+    own = [m for m in messages if m["role"] == "assistant"]
+    own = [m for m in own if not (is_offline(m) or is_puppeted(m))]
     replies = [words for m in own for _source, words in own_utterances(m, name)]
     parts = [(part.strip(), False) for words in lines_said for part in sentences(words)]
     parts += [(part.strip(), True) for words in replies for part in sentences(words)]
-    private = any(m["metadata"].get("private") for m in lines)
+    private = any(m["metadata"].get("private") for m in (*lines, *own))
     context = ToolContext(
         assistant=mind.tool_executor.tools,
         character=mind.who.character,

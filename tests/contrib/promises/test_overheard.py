@@ -48,6 +48,17 @@ def test_the_stand_in_notes_what_is_agreed_and_says_so(town, game, ann):
         assert len(answers) == len(expected), (line, lines)
 
 
+def test_what_is_agreed_in_a_whisper_is_said_once_and_to_nobody_else(town, game, ann, bob):
+    ann.do("whisper Mira = Meet me at the market square tomorrow at noon.")
+    game.run(3)
+    for line in ("say Mira, when do we meet?", "say Mira, what did you promise me?"):
+        ann.do(line)
+        game.run(3)
+    assert len([line for line in ann.heard() if "Agreed" in line]) == 1
+    assert not [line for line in bob.heard() if "market square" in line.lower()]
+    assert [item["audience"] for item in town.records()] == [[ann.dbref]]
+
+
 def test_a_small_model_agrees_or_refuses_and_knows_what_it_promised(
     asked_for, game, tavern, mira, ann, service
 ):
