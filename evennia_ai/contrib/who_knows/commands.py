@@ -6,7 +6,7 @@ from typing import Any
 from evennia.utils import logger
 from twisted.internet.defer import inlineCallbacks
 
-from evennia_ai.commands.common import AICommand, UsageError, all_assistants
+from evennia_ai.commands.common import AICommand, UsageError
 from evennia_ai.contrib.who_knows.holders import find_holders
 from evennia_ai.contrib.who_knows.rumours import why_untold
 from evennia_ai.contrib.who_knows.telling import Rumour
@@ -110,9 +110,8 @@ class CmdAIRumour(AICommand):
         if not (self.lhs and self.rhs):
             raise UsageError("Usage: airumour <character> = <text>. See |whelp airumour|n.")
         script = self.find_editable(self.lhs)
-        journal = script.character.journal
-        yield journal.load(self.services.slices.put)
-        entry = self.entry_of(journal, MemoryEditor(script.character, script.mind.renew))
+        yield script.character.journal.load(self.services.slices.put)
+        entry = self.entry_of(script.character.journal, MemoryEditor(script.character))
         if why := why_untold(entry):
             raise UsageError(f"That cannot become a rumour: {why}")
         extension, now = self.extension(NAME), self.services.now()
@@ -124,19 +123,16 @@ class CmdAIRumour(AICommand):
             f"|waiknows #{rumour.id}|n. To take it back: |wairumour/retract {rumour.id}|n"
         )
 
-    def entry_of(self, journal: Journal, editor: MemoryEditor) -> Any:
-        """Return the entry that is typed by its number, or a new one with the typed words."""
-        typed = self.rhs.strip()
-        entry = journal.get(typed) or journal.get(typed.lower())
-        if entry is not None and (entry["audience"] is None or self.reader.may(PRIVATE_MEMORIES)):
-            return entry
-        words = entry_words(typed)
+    def entry_of(self, journal: Journal, editor: MemoryEditor) -> Record:
+        """Return the entry that is typed by its number or its words, or a new one."""
+        words = entry_words(self.rhs)
         same = (item for item in journal.all() if item["content"] == words)
-        entry = next((item for item in same if item["audience"] is None), None)
+        public = (item for item in same if item["audience"] is None)
+        entry: Record | None = journal.get(words.lower()) or next(public, None)
         if entry is None:
             entry = editor.add(words)
             journal.update(entry["id"], tags=[TAG])
-        return journal.get(entry["id"])
+        return entry
 
     def list_rumours(self) -> None:
         rumours = sorted(self.extension(NAME).rumours.by_id.values(), key=lambda r: -r.id)
@@ -156,15 +152,12 @@ class CmdAIRumour(AICommand):
     @inlineCallbacks
     def do_retract(self) -> Coroutine[None]:
         rumour = yield find_rumour(self, self.args.strip())
-        script = next((item for item in all_assistants() if item.id == rumour.assistant), None)
-        if script is not None:
-            self.ensure_may_edit(script.character)
+        character = self.find_editable(rumour.first).character
+        yield character.journal.load(self.services.slices.put)
         count = self.extension(NAME).rumours.retract(rumour)
-        if script is not None:
-            yield script.character.journal.load(self.services.slices.put)
-            entry = script.character.journal.get(rumour.entry)
-            if entry and TAG in entry["tags"]:
-                MemoryEditor(script.character, script.mind.renew).delete(rumour.entry)
+        entry = character.journal.get(rumour.entry)
+        if entry and TAG in entry["tags"]:
+            MemoryEditor(character).delete(rumour.entry)
         logger.log_sec(f"{self.describe_use()}: rumour {rumour.id}")
         self.tell(f"Taken back: {count} knew it, and nobody does any more.")
 

@@ -24,6 +24,7 @@ from evennia_ai.store.names import names_in
 from evennia_ai.store.rows import pages
 from evennia_ai.turn.recall import text_of
 
+PIECE = 100  # lines or records looked at without a pause
 MOST_TOLD = 50  # of one source of memories
 MOST_NEAR, NEAR = 3, 0.5  # records of a mind that are near in meaning only, and how near
 COLUMNS = ("content", "tool_calls", "speaker_name")
@@ -82,7 +83,10 @@ def find_holders(
             private = record["audience"] is not None
             return reader.may(words_kind(private) if is_talk else memory_kind(private))
 
-        records = [*logged(script, query, lines[script.id]), *written(services, script, query)]
+        records = [*waiting(script, query), *written(services, script, query)]
+        for start in range(0, len(lines[script.id]), PIECE):
+            yield yield_to_reactor(put)
+            records += logged(script, query, lines[script.id][start : start + PIECE])
         if reader.may(PRIVATE_MEMORIES) or may_edit(script.character):
             records += yield recorded(services, script, query)
             records += yield from_others(services, script, query)
@@ -97,12 +101,16 @@ def find_holders(
 
 
 def logged(script: Any, query: str, seqs: Iterable[int]) -> Iterator[Record]:
-    """Yield lines of the log that a mind can recall, and what it has not taken up yet."""
+    """Yield lines of the log that a mind can recall."""
     for message in script.conversation.lines.read(seqs):
         record = read_line(message, script.mind.who.name)
         if record and matches(query, f"{record['speaker_name']} {record['words']}"):
             way = "said" if record["own"] else "heard"
             yield {**record, "way": way, "from": record["speaker_name"]}
+
+
+def waiting(script: Any, query: str) -> Iterator[Record]:
+    """Yield what a mind heard and has not taken up yet."""
     rows = models.Event.objects.filter(assistant_id=script.id, turn=None)
     for row in rows.filter(state__in=("waiting", "overheard")).order_by("id"):
         if matches(query, f"{row.speaker_name} {row.text}"):
@@ -143,7 +151,7 @@ def recorded(services: Any, script: Any, query: str) -> Coroutine[list[Record]]:
             is_past = record is None or record.get("valid_to")
             return None if is_past or not matches(query, words_of(record)) else record
 
-        looked = yield map_in_slices(put, store.ids(), look, piece=50)
+        looked = yield map_in_slices(put, store.ids(), look, PIECE)
         for record in filter(None, looked):
             hidden = "nobody: a line behind it is hidden or edited" * store.withholds(record)
             records.append({**record, "way": way, "to": hidden})
@@ -166,7 +174,7 @@ def from_others(services: Any, script: Any, query: str) -> Coroutine[list[Record
 def near(
     services: Any, script: Any, query: str, known: set[str], is_seen: Seen
 ) -> Coroutine[list[Record]]:
-    """Find the records that are nearest in meaning, without those records by words."""
+    """Find the records that are nearest in meaning, without those found by words."""
     memories = script.mind.memories()
     yield memories.prepare(services, [query])
     hits = memories.search(

@@ -52,6 +52,7 @@ class RumourStore(WatchedRecords):
         super().__init__()
         self.by_id: dict[int, Rumour] = {}
         self.known_by: dict[str, set[int]] = {}  # their ids, by who knows them
+        self._by_key: dict[tuple[int, str], Rumour] = {}
         self._rows: dict[int, tuple[int, str]] = {}  # the rumour and the hearer, by row
         self._one_at_a_time = DeferredLock()
         self.is_stale = True
@@ -95,18 +96,16 @@ class RumourStore(WatchedRecords):
             record = {"id": f"r{row.id}", "content": row.text, **origin, **times}
             record |= {name: getattr(row, name) for name in KEPT}
             rumour = Rumour(row.id, row.entry, row.teller, row.assistant_id, record, row.learnt_at)
-            self.by_id[row.id] = rumour
+            self.by_id[row.id] = self._by_key[key] = rumour
             self._note(row.id, rumour, who, Retelling("", row.available_from))
             self.tell_watchers(None, record)
             return True
-        known = next((item for item in self._known(row.source) if item.key == key), None)
-        if known is not None:
-            hops = known.hearers[row.source].hops + 1
-            self._note(row.id, known, who, Retelling(row.source, row.available_from, hops))
-        return known is not None
-
-    def _known(self, who: str) -> Iterable[Rumour]:
-        return (self.by_id[number] for number in self.known_by.get(who, ()))
+        known = self._by_key.get(key)
+        if known is None or row.source not in known.hearers:
+            return False
+        hops = known.hearers[row.source].hops + 1
+        self._note(row.id, known, who, Retelling(row.source, row.available_from, hops))
+        return True
 
     def _note(self, row_id: int, rumour: Rumour, who: str, telling: Retelling) -> None:
         rumour.hearers[who] = telling
@@ -115,9 +114,8 @@ class RumourStore(WatchedRecords):
 
     def seed(self, assistant: int, teller: str, entry: Record, now: datetime) -> Rumour:
         """Make a journal entry of a character a rumour, once; returns it."""
-        for rumour in self._known(teller):
-            if rumour.key == (assistant, entry["id"]):
-                return rumour
+        if known := self._by_key.get((assistant, entry["id"])):
+            return known
         row = models.SharedEntry(
             assistant_id=assistant, at=now, entry=entry["id"], scope=f"{ONE_MIND}{teller}",
             teller=teller, text=entry["content"], learnt_at=now, available_from=now,
@@ -144,10 +142,7 @@ class RumourStore(WatchedRecords):
         ]  # fmt: skip
         with brief_transaction():
             rows = insert_rows(rows)
-        for row, rumour in zip(rows, new, strict=True):
-            hops = rumour.hearers[teller].hops + 1
-            self._note(row.id, rumour, hearer, Retelling(teller, at, hops))
-        return len(rows)
+        return sum(map(self._take_in, rows))
 
     def retract(self, rumour: Rumour) -> int:
         """Let everybody forget a rumour; returns how many knew it."""
@@ -164,14 +159,16 @@ class RumourStore(WatchedRecords):
 
     def _drop(self, gone: set[int]) -> None:
         firsts = gone & self.by_id.keys()
-        left = [at for at, (number, _) in self._rows.items() if number in firsts and at not in gone]
+        rows = self._rows.items() if firsts else ()
+        left = [at for at, (number, _) in rows if number in firsts and at not in gone]
         for number, who in (self._rows.pop(at) for at in gone & self._rows.keys()):
             self.by_id[number].hearers.pop(who, None)
             self.known_by[who].discard(number)
         if left:
             delete_rows(models.SharedEntry, left)  # tells us of them, while their rumour is known
-        for number in firsts:
-            self.tell_watchers(self.by_id.pop(number).record, None)
+        for rumour in map(self.by_id.pop, firsts):
+            del self._by_key[rumour.key]
+            self.tell_watchers(rumour.record, None)
 
 
 @dataclass(frozen=True, eq=False)
