@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import compress
+from types import MappingProxyType
 
 from twisted.internet.defer import inlineCallbacks
 from twisted.logger import Logger
@@ -122,7 +123,7 @@ class LoreContext:
         known = [entry for entry in entries if is_known(entry, labels)]
         words = [*map(self._words_of, lines)]
         fits = [(line, self._fits(known, line)) for line in words]
-        tellable = {*self._told_of(known)}
+        tellable = {*self._told_of(known, fits[0][1] if fits else {})}
         return [
             trial
             if trial.why_unknown or trial.entry in tellable
@@ -130,9 +131,11 @@ class LoreContext:
             for trial in try_lore(entries, labels, fits, self.budget_tokens)
         ]
 
-    def _told_of(self, entries: Sequence[LoreEntry]) -> list[LoreEntry]:
+    def _told_of(
+        self, entries: Sequence[LoreEntry], line: Mapping[LoreEntry, Fit] = MappingProxyType({})
+    ) -> list[LoreEntry]:
         """Return pieces without what the persona never talks about, unless a quest lets it be
-        heard."""
+        heard or ``line``, by how well they fit it, asks plainly for what is only near that."""
         untold: set[LoreEntry] = set()
         guarded = [entry for entry in entries if not quests_of(entry)]
         for rule in self._mind.who.persona.never:
@@ -141,7 +144,9 @@ class LoreContext:
             if not (near and any(fit.meaning for fit in fits.values())):
                 untold.update(entry for entry in guarded if names_title(rule, entry))
             elif is_of_talk(near):
-                untold.update(compress(fits, breaks_rule([fit.score for fit in fits.values()])))
+                plain = [line.get(entry, Fit()).score for entry in fits]
+                near_ones = breaks_rule([fit.score for fit in fits.values()], plain)
+                untold.update(compress(fits, near_ones))
         return [entry for entry in entries if entry not in untold]
 
     def _fits(self, known: Sequence[LoreEntry], line: str) -> Mapping[LoreEntry, Fit]:

@@ -1,7 +1,6 @@
 """One answer to one sentence: by its intent, else by what is known or was told, else an honest no."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 
 from evennia_ai.contrib.stand_in import recalled
@@ -45,15 +44,7 @@ def answer(view: StandInView, text: str) -> str:
         return reply
     if not intent.say:
         return _to_question(view, text) if asks else _to_statement(view, text)
-    if not (intent.tells and intent.label):
-        return view.phrase(intent.key, topic=topic)
-    # What a bed costs instead of a boat; in another language it may be what was asked for.
-    instead = view.known(text, intent.sources, replace(intent, exact=False))
-    if not instead:
-        return view.phrase(intent.key, topic=topic)
-    is_new = any(passage.text == instead for passage in view.passages)
-    words = "" if view.is_foreign else view.phrase(intent.key)
-    return f"{words} {instead if is_new or view.is_foreign else ''}".strip()
+    return view.phrase(intent.key, topic=topic)
 
 
 def _sought(view: StandInView, intent: Intent, topic: str, text: str) -> str:
@@ -67,7 +58,7 @@ def _sought(view: StandInView, intent: Intent, topic: str, text: str) -> str:
     known = view.known(text, intent.sources, intent) if intent.tells else ""
     if known or not intent.tells:
         return known
-    return denied(view, text) if intent.exact else _goal(view, text, topic) * (intent.key == "task")
+    return _goal(view, text, topic) if intent.key == "task" else ""
 
 
 def _priced(view: StandInView, text: str) -> str:
@@ -84,7 +75,6 @@ def _to_question(view: StandInView, text: str) -> str:
     every = [] if view.is_foreign else view.of(KNOWN)
     reply = view.best(view.find(text, every, sure=about_you and not view.vectors))
     reply = reply or (_at_hand(view, text) if language.finds("asks_place", text) else "")
-    reply = reply or (denied(view, text) if language.finds("supposes", text) else "")
     kind = "" if reply else view.nearest_kind(text, "examples", ALIKE)
     reply = reply or (HANDLERS[kind](view, text, "") if kind in HANDLERS else "")
     if reply:
@@ -100,9 +90,8 @@ def _to_question(view: StandInView, text: str) -> str:
 
 def _to_statement(view: StandInView, text: str) -> str:
     """Return a reaction to a statement: to its fact, a known passage, or a remark."""
-    order = view.language.pattern("patterns", "order").match(text)
-    if order:
-        return denied(view, text[order.end() :]) or view.phrase("request_not")
+    if view.language.finds("order", text):
+        return view.phrase("request_not")
     name = view.language.name_in(text)
     if name:
         return view.phrase("met", value=name)
@@ -113,20 +102,6 @@ def _to_statement(view: StandInView, text: str) -> str:
     kind = view.nearest_kind(text, "reactions", REACTED)
     noted = "noted" if view.language.finds("mine", text) else "remark"
     return view.phrase(noted if kind in ("", "remark") else kind)
-
-
-def denied(view: StandInView, text: str) -> str:
-    """Return what is known of a thing if it says that there is none: "Swords are not made here."."""
-    bare = view.language.pattern("patterns", "question").sub(" ", text).partition(",")[0]
-    content, finds = view.language.content, view.language.finds
-    stems = set(content(bare))
-    none = [
-        item
-        for item in view.of(("self", "never", "lore"))
-        if any(finds("denies", part) and stems.intersection(content(part))
-               for part in item.text.replace(";", ",").split(","))
-    ]  # fmt: skip
-    return view.best([(1.0, item) for item in none[:1]])
 
 
 # --- what the character is, and what is here ------------------------------------------------------

@@ -41,7 +41,6 @@ class Intent:
     match: BoundedPattern = NEVER
     say: tuple[str, ...] = ()
     tells: BoundedPattern | None = None
-    label: str = ""
     exact: bool = False
     implies: str = ""
     drop: str = ""

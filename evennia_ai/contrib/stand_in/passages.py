@@ -29,6 +29,7 @@ class Passage:
     private: bool = False
     recalled: bool = False
     is_certain: bool = True  # to answer what was asked
+    guarded: float = 0.0  # how much more it must fit, near what is never spoken of
 
     @property
     def searched(self) -> str:

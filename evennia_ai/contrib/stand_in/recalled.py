@@ -74,6 +74,7 @@ def find_told(view: StandInView, question: str) -> Passage | None:
     lines = [*view.passages, *long]
     rule, fits = view.likeness(as_asked(view, question), lines)
     for at, line in enumerate(lines):
+        fits[at] -= line.guarded
         if speakers and line.speaker not in speakers:  # what others say of themselves is theirs
             fits[at] -= 1.0 if line.speaker and finds("mine", line.text) else OF_OTHERS
     worths = worth(rule, fits, [line.searched for line in lines], view.vectors).tolist()

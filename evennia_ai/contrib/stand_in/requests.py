@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from evennia_ai.contrib.stand_in.languages import ENGLISH, Language
-from evennia_ai.contrib.stand_in.view import StandInView
+from evennia_ai.contrib.stand_in.view import KNOWN, StandInView
 from evennia_ai.contrib.stand_in.words import with_article
 from evennia_ai.messages import Situation
 from evennia_ai.policy.conversation.requested_acts import RequestedAct, match_name, requested_act
@@ -53,7 +53,8 @@ def _agreed(view: StandInView, text: str) -> RequestedAct | None:
 
 def refusal(view: StandInView, text: str) -> str:
     """Return a phrase that refuses what the character never does; "" if nothing is refused."""
-    if view.language.asks(text) and view.is_silent_about(text):
+    asks_it = view.language.asks(text) and view.is_silent_about(text)
+    if asks_it and not view.find(text, view.of(KNOWN)):
         return view.phrase("silent")
     requested, intent = read_meant(view, text), view.language.asked_of(text)[0]
     clause = _forbidden(view, requested) if requested else ""

@@ -4,7 +4,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from evennia_ai.contrib.stand_in.answers import denied
 from evennia_ai.contrib.stand_in.languages import ENGLISH, language_of, read, table
 from evennia_ai.contrib.stand_in.requests import kind_of
 from evennia_ai.contrib.stand_in.transcript import TranscriptToolCall
@@ -171,8 +170,7 @@ def words_for_step(view: StandInView, requested: RequestedAct, step: ActionStep)
     if step.end == "have_not":
         other = view.listing("instead", "", map(view.thing, view.situation.carrying[:3]))
         sold = view.known(bare, ("self", "lore"), view.language.intent("buy"))
-        known = sold or denied(view, bare)
-        return known or f"{view.phrase(step.end, **slots)} {other}".strip()
+        return sold or f"{view.phrase(step.end, **slots)} {other}".strip()
     return view.phrase(step.end, **slots)
 
 

@@ -29,7 +29,7 @@ from evennia_ai.contrib.stand_in.words import (
     seed_of,
 )
 from evennia_ai.messages import Situation
-from evennia_ai.policy.conversation.persona_and_lore import breaks_rule
+from evennia_ai.policy.conversation.persona_and_lore import PER_RULE, UNTOLD, breaks_rule
 from evennia_ai.policy.conversation.requested_acts import match_name
 from evennia_ai.policy.texts import plain_words
 
@@ -39,6 +39,8 @@ SLOT = re.compile(r"\{(\w+)\}")
 BEFORE = 0.1  # that likeness to a line with the one before it counts less
 MEANT, ALIKE = 0.5, 0.4  # least likeness to an example of a kind, and if nothing else is known
 OTHER = "other"  # key of examples of no kind
+HALF, ALL_BUT = 0.5, 0.6  # of a rule's words that a text about it has, without and with an embedder
+PLAINER = 0.3  # how much more the nearest to it must be like a question to be told
 AS_GOOD = 0.93  # least share of the best likeness to be told instead of what was said before
 # What passages of a source count less as answers to questions.
 LESS = {"want": 0.1, "never": 0.1, "exit": 0.1, "seen": 0.05}
@@ -133,20 +135,36 @@ class StandInView:
         return (*self.character.silent, *self.scene.talk_rules)
 
     def is_silent_about(self, text: str) -> bool:
-        """Return True if a text is about what it never speaks of: by half of its words, or meaning."""
+        """Return True if a text is about what it never speaks of: by its words, or meaning."""
         content = self.character.language.content
         stems = set(content(text))
-        if any(2 * len(stems & {*content(rule)}) >= len(content(rule)) for rule in self.silent):
-            return True
-        rule, fits = self.likeness(text, [Passage(topic, "never") for topic in self.silent])
-        return text in self.vectors and max(fits, default=0.0) >= rule.known
+        for rule in self.silent:
+            share = len(stems & {*content(rule)}) / (len(content(rule)) or 1)
+            if share >= (ALL_BUT if rule in self.vectors else HALF):
+                return True
+        return any(forbidden >= UNTOLD for forbidden in self.forbids(text))
+
+    def forbids(self, text: str) -> list[float]:
+        """Return how near a text is to each rule of what it never speaks of, as far as it is known."""
+        rules = [rule for rule in self.silent if rule in self.vectors]
+        return [self.likeness(rule, [Passage(text, "told")])[1][0] for rule in rules]
 
     def tellable(self, lines: Sequence[Passage]) -> tuple[Passage, ...]:
-        """Return passages without what the character never speaks of, of its persona also in other words."""
-        own, near = [line for line in lines if line.source == "self"], self.vectors.keys()
-        broken = [breaks_rule(self.likeness(r, own)[1]) for r in self.silent if r in near]
-        hidden = {line for line, *breaks in zip(own, *broken, strict=True) if any(breaks)}
-        return tuple(p for p in lines if p not in hidden and not self.is_silent_about(p.searched))
+        """Return passages without what the character never speaks of.
+
+        Of its persona, and of what it was told, what is nearest to that must be asked for plainly.
+        """
+        known = [line for line in lines if not self.is_silent_about(line.searched)]
+        for source in ("self", "told", "lore"):
+            own = [at for at, line in enumerate(known) if line.source == source]
+            own = [at for at in own if known[at].text != self.character.identity]
+            for fits in zip(*(self.forbids(known[at].searched) for at in own), strict=True):
+                for at, fit, breaks in zip(own, fits, breaks_rule(fits), strict=True):
+                    near = breaks * (1.0 if source == "self" else PER_RULE * fit)
+                    nearest = PLAINER * (fit == max(fits) and source != "lore")
+                    more = max(near, nearest, known[at].guarded)
+                    known[at] = replace(known[at], guarded=more)
+        return tuple(known)
 
     def asked_of(self, text: str) -> tuple[Intent, str]:
         """Return the kind of a sentence and its topic: of the example that it is like, else by patterns."""
@@ -261,7 +279,8 @@ class StandInView:
             in_talk = self.likeness(meant, passages)[1]
             fits = [max(fit, other - BEFORE) for fit, other in zip(fits, in_talk, strict=True)]
         if not intent:
-            fits = [f - LESS.get(p.source, 0) for f, p in zip(fits, passages, strict=True)]
+            less = [LESS.get(passage.source, 0) + passage.guarded for passage in passages]
+            fits = [fit - part for fit, part in zip(fits, less, strict=True)]
         best, *others = sorted(fits, reverse=True)[:2] or [0.0]
         stands_out = best >= max([0.0, *others]) + rule.margin
         least = -1.0 if intent else rule.sure if sure else rule.alone if stands_out else rule.known

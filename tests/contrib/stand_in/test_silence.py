@@ -92,22 +92,27 @@ def test_what_it_never_does_is_still_named():
     assert "leave the gate" in talk.hear("follow me!")
 
 
-def test_of_the_persona_the_sentence_nearest_to_it_is_not_told_in_other_words():
-    near, far = np.eye(2, dtype=np.float32)
+@pytest.mark.parametrize(
+    ("to_rule", "likeness", "is_told"), [(0.25, 0.75, False), (0.1, 0.5, False), (0.1, 0.75, True)]
+)
+def test_of_its_persona_what_is_near_it_is_hardly_told(to_rule, likeness, is_told):
+    near, far, asked = np.eye(3, dtype=np.float32)
     own, other = "I carry broth to the royal bedchamber.", "I brew ale."
     request = StandInRequest(
         "Mira",
         Persona(f"You are Mira. {own} {other}", never=("discusses the king's illness",)),
-        (HeardLine("say", "Ann", "what do you do?", False),),
+        (HeardLine("say", "Ann", "where is the broth taken?", False),),
         vectors={
             "the king's illness": near,
-            own: 0.25 * near + 0.97 * far,
+            own: to_rule * near + likeness * asked,
             other: far,
             "I am Mira.": far,
+            "where is the broth taken?": asked,
         },
     )
-    texts = [item.text for item in read_request(request, read_languages(())).passages]
-    assert own not in texts and other in texts
+    view = read_request(request, read_languages(()))
+    scored = view.find("where is the broth taken?", view.passages)
+    assert [item.text for _, item in scored] == [own] * is_told
 
 
 def test_a_rule_that_no_pattern_finds_counts_as_it_is_written():
