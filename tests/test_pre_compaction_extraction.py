@@ -1,12 +1,17 @@
 """Facts are written down before talk goes out of view."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from evennia_ai.errors import ProviderUnavailable, StoreUnavailable, TurnAborted
 from evennia_ai.messages import LLMReply, ToolCallRequest, make_message
-from evennia_ai.sleep.extraction import run_pre_compaction_extraction
+from evennia_ai.policy.compaction.restored_context import entry_ref
+from evennia_ai.ports import ToolResult
+from evennia_ai.sleep.extraction import ExtractionLimits, run_pre_compaction_extraction
+from evennia_ai.turn.tool_executor import DONE
+from tests.minds import SCRIPTED
 from tests.scripted import call
 from tests.test_context_compaction import ANN, BOB, make_script, outcome, talk
 
@@ -213,3 +218,30 @@ def test_what_nobody_stated_is_its_own_thought(ready):
     toolbox.behaviours["add_journal_entry"] = lambda context, a: contexts.append(context)
     extract(script)
     assert [context.is_own_thought for context in contexts] == [True, False]
+
+
+OWES, MINER = "Ann owes 40 crowns.", "Ann is a miner."
+
+
+@pytest.mark.parametrize(
+    ("judged", "is_awaited", "thoughts"),
+    [("1 true\n2 wrong", False, {MINER}), ("Well.", False, set()), ("1 said", True, set())],
+    ids=["doubted", "no verdict", "somebody waits"],
+)
+def test_entries_are_held_against_the_lines_once_for_all_of_an_audience(
+    ready, judged, is_awaited, thoughts
+):
+    script = ready([entry(OWES), entry(MINER), call("noop"), judged])
+    script.mind.settings.profile = replace(SCRIPTED, client="openai")
+
+    def write(_context, arguments):
+        kept = script.character.journal.add(arguments["content"], source_type="direct")
+        return ToolResult(DONE, "Noted.", changed=(entry_ref(kept),))
+
+    script.services.toolbox.behaviours["add_journal_entry"] = write
+    limits = ExtractionLimits(5, script.services.clock.seconds() + 60 if is_awaited else None)
+    outcome(script.mind.extraction.extract(limits, script.mind.meter.measure()))
+    entries = script.character.journal.all()
+    assert {item["content"] for item in entries if item["source_type"] == "inference"} == thoughts
+    checks = [call.messages[1]["content"] for call in script.services.gateway.requests[3:]]
+    assert [f"1. {OWES}\n2. {MINER}" in text for text in checks] == [True] * (not is_awaited)

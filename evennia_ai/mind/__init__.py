@@ -122,7 +122,7 @@ class Mind:
         self.summary_fallbacks = SummaryFallbacks(has, self.calls, self.summariser)
         parts = PartSummaries(has, self.summary_fallbacks, facts)
         self.compactor = Compactor(has, self.meter, self.calls, parts, facts, SummaryArchive(has))
-        requests = JournalRequests(has, self.prompts, self.calls)
+        requests = JournalRequests(has, self.prompts, self.calls, self.summariser)
         self.extraction = FactExtractor(
             has, self.meter, requests, self.calls, self.tool_executor, self.compactor.decide
         )

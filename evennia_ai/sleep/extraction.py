@@ -105,6 +105,7 @@ class FactExtractor:
     _read: set[int] = field(default_factory=set)  # messages of it that were journalled, by number
     _failures: int = 0  # replies in a row without a call
     _told: str = ""  # the model of which the owner was told
+    _written: list[str] = field(default_factory=list)  # references to an audience's new entries
 
     @inlineCallbacks
     def run(self, max_iterations: int | None = None) -> Coroutine[dict[str, Any]]:
@@ -209,7 +210,13 @@ class FactExtractor:
         )
         turn: ports.TurnRecord = yield retry_write(clock, begin)
         try:
+            self._written.clear()
             came: ExtractionResult = yield self._run_loop(turn, confidants, shown_apart, limits)
+            if self._written and limits.end_at is None:  # else somebody waits
+                items = shown_apart or projection.visible_items(
+                    self._mind.log.current.items, audience
+                )
+                yield self._requests.doubt(self._written, items, confidants)
         except ProviderError as error:
             yield retry_write(
                 clock, partial(turns.finish, turn.id, NOTED, f"{error.kind}: {error}")
@@ -331,6 +338,7 @@ class FactExtractor:
                 turn, tools, call, False, lambda _result: ()
             )
             facts += result.state == DONE
+            self._written += result.changed
             messages += call_messages(turn, tools, call, result)
         names = {call.name for call in calls}
         stopped_by = NOOP if NOOP in names else ""

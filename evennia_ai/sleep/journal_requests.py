@@ -9,6 +9,9 @@ native calls it answers with one JSON object at a time.
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+
+from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai import ports
 from evennia_ai.config import usable_window
@@ -24,17 +27,22 @@ from evennia_ai.messages import (
     unmarked,
 )
 from evennia_ai.policy.audience import of_messages
-from evennia_ai.policy.compaction.summary import summary_material, transcript_lines
+from evennia_ai.policy.compaction.restored_context import entry_ref
+from evennia_ai.policy.compaction.summary import TRUE, summary_material, transcript_lines
+from evennia_ai.policy.compaction.unverified_claims import Talk
 from evennia_ai.policy.context.projection import CompactionRecord
 from evennia_ai.policy.facts.origin import ShownContext
 from evennia_ai.policy.facts.terms import normal_words
+from evennia_ai.policy.records.record import TRUST
 from evennia_ai.policy.replies.reply_reader import numbered, parameters
 from evennia_ai.policy.replies.text_tool_calls import read_text_calls
 from evennia_ai.policy.sanitize import strip_reasoning
 from evennia_ai.policy.texts import read_object, request
 from evennia_ai.policy.tokens import stored_tokens
 from evennia_ai.policy.tool_call_modes.form import PLAIN, TOOLS, Call, described
+from evennia_ai.scheduling import Coroutine, map_in_slices, retry_write
 from evennia_ai.sleep.compaction.summarising import in_chunks
+from evennia_ai.turn.llm_interaction import Summariser, can_judge
 from evennia_ai.turn.model_call import ModelCalls
 from evennia_ai.turn.prompt_building import PromptBuilder
 from evennia_ai.turn.prompt_contexts import (
@@ -52,6 +60,8 @@ PIECE_PART = 0.5  # of the window, for a piece of a transcript
 LEAST_PIECE_TOKENS = 150
 COPIED = 0.3  # of an entry's words in one line, for the entry to tell of that line
 ENTRY = "add_journal_entry"
+HEARD = ("direct", "observation")  # sources of an entry
+THOUGHT = {"source_type": "inference", "source_entity": "", "trust": TRUST["inference"]}
 LEAST_REPLY_TOKENS = 400
 ONE_OBJECT = """\
 Answer with one JSON object and nothing else, such as
@@ -154,6 +164,7 @@ class JournalRequests:
     _mind: ports.MindContext
     _prompts: PromptBuilder
     _calls: ModelCalls
+    _summariser: Summariser
 
     def with_talk(
         self, turn: ports.TurnRecord, context: TurnKind, specs: Sequence[ports.ToolSpec]
@@ -221,3 +232,28 @@ class JournalRequests:
         if form == PLAIN:
             whole = replace(whole, temperature=0.0)  # else a small model invents
         return replace(whole, caller=replace(whole.caller, turn_id=turn.id)), authors
+
+    @inlineCallbacks
+    def doubt(
+        self, refs: Iterable[str], shown: Sequence[ChatMessage], audience: Audience | None
+    ) -> Coroutine[None]:
+        """Make entries the character's own thoughts if the model, asked anew, finds them nowhere.
+
+        ``refs`` name what was written down of the messages ``shown``, all for one audience.
+        """
+        if not can_judge(profile := self._mind.profile):
+            return
+        journal = self._mind.character.journal
+        entries = filter(None, (journal.find(ref.removeprefix(entry_ref(""))) for ref in refs))
+        ids = {entry["content"]: entry["id"] for entry in entries if entry["source_type"] in HEARD}
+        talk: Talk = yield self._summariser.read_talk(transcript_lines(shown, self._mind.name))
+        deeds = yield map_in_slices(self._mind.slices.put, list(ids), talk.deed)
+        template = replace(
+            self._calls.background_request((), self._mind.config.max_reply_tokens),
+            trace=trace_apart(audience),
+            authors=of_messages(shown),
+        )
+        verdicts = yield self._summariser.ask_what_holds(talk, deeds, template, profile)
+        doubted = {ids[text]: THOUGHT for text, verdict in verdicts.items() if verdict != TRUE}
+        if doubted:
+            yield retry_write(self._mind.clock, partial(journal.update_all, doubted))

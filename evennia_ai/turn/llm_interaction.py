@@ -19,14 +19,16 @@ from evennia_ai.policy.compaction.plan import SUMMARY_ROOM
 from evennia_ai.policy.compaction.unverified_claims import (
     ONLY_SPOKEN,
     SpokenDeed,
+    SpokenSentence,
     Talk,
     claims_in,
+    read_lines,
+    without_claimed,
     without_claims,
 )
 from evennia_ai.policy.replies.reply_reader import CUT_OFF
 from evennia_ai.policy.sanitize import strip_reasoning
 from evennia_ai.policy.tokens import MESSAGE_OVERHEAD, estimate_tokens, stored_tokens
-from evennia_ai.policy.tool_call_modes.form import TOOLS
 from evennia_ai.ports import TASK_CHECK, TASK_SUMMARY, LLMRequest, MindContext, RequestSource
 from evennia_ai.scheduling import Coroutine, map_in_slices, yield_to_reactor
 from evennia_ai.turn.model_call import ModelCalls, has_model
@@ -114,7 +116,7 @@ class Summariser:
             problem = "" if text else ONLY_CLAIMS
             yield yield_to_reactor(put)
             if terms.deadline_at is None:  # else somebody waits
-                talk = Talk(stated_lines, name, previous)
+                talk: Talk = yield self.read_talk([*without_claimed(previous), *stated_lines])
                 own_trace = trace_apart(trace.audience if trace.private else None)
                 template = replace(request, trace=own_trace)
                 text = yield self._without_spoken_deeds(text, talk, template, profile)
@@ -157,6 +159,15 @@ class Summariser:
         return summary.with_lines_for(text, quotes)
 
     @inlineCallbacks
+    def read_talk(self, lines: Sequence[str]) -> Coroutine[Talk]:
+        """Read in slices the lines of a transcript, what is known before them first."""
+        name = self._mind.name
+        parts: list[list[SpokenSentence]] = yield map_in_slices(
+            self._mind.slices.put, lines, lambda line: read_lines([line], name)
+        )
+        return Talk([*chain(*parts)], name)
+
+    @inlineCallbacks
     def ask_what_holds(
         self, talk: Talk, deeds: Sequence[SpokenDeed], template: LLMRequest, profile: ModelProfile
     ) -> Coroutine[dict[str, str]]:
@@ -165,7 +176,7 @@ class Summariser:
         ``template`` is the request but for its messages. Fires with `TRUE`, `SAID` or `WRONG` for
         each sentence that it judges, none after a ProviderError. Fails with TurnAborted.
         """
-        if not deeds or not has_model(profile) or request_form(profile).name != TOOLS:
+        if not deeds or not can_judge(profile):
             return {}
         near: list[set[int]] = yield map_in_slices(self._mind.slices.put, deeds, talk.evidence)
         statements = [deed.sentence for deed in deeds]
@@ -177,6 +188,14 @@ class Summariser:
             log.warn("{name}: nobody said what holds: {error}", name=self._mind.name, error=error)
             return {}
         return summary.read_verdicts(strip_reasoning(reply.content), statements)
+
+
+def can_judge(profile: ModelProfile) -> bool:
+    """Return True for a model with native tool calls.
+
+    Of 20 true summaries the 1.5B found fault with 18 to 20, in three forms of the question.
+    """
+    return has_model(profile) and request_form(profile).native
 
 
 def tokens_a_word(messages: Sequence[ChatMessage]) -> float:

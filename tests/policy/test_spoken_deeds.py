@@ -10,7 +10,13 @@ from evennia_ai.policy.compaction.summary import (
     told_in,
     with_lines_for,
 )
-from evennia_ai.policy.compaction.unverified_claims import MOST_COMPARED, ONLY_SPOKEN, Talk
+from evennia_ai.policy.compaction.unverified_claims import (
+    MOST_COMPARED,
+    ONLY_SPOKEN,
+    Talk,
+    read_lines,
+    without_claimed,
+)
 from evennia_ai.policy.facts.terms import SentenceKinds
 
 LINES = [
@@ -23,6 +29,10 @@ LINES = [
 PROMISED = "She brought Mira a bottle of red."
 TRUE = "Mira gave Ann the brass key."
 DEED, PROMISE, FACT = SentenceKinds(0, 0, 1), SentenceKinds(0, 0, 0), SentenceKinds(1, 0, 0)
+
+
+def talk_of(lines):
+    return Talk(read_lines(lines, "Mira"), "Mira")
 
 
 def kinds(line=PROMISE, sentence=DEED):
@@ -38,12 +48,12 @@ def deeds_in(talk, text):
 
 
 def scores(text, kind_of, cosines=alike, lines=LINES, previous=""):
-    talk = Talk(lines, "Mira", previous)
+    talk = talk_of([*without_claimed(previous), *lines])
     return [talk.score(deed, cosines, kind_of) for deed in deeds_in(talk, text)]
 
 
 def test_what_was_only_promised_is_found_and_the_promise_stands_in_its_place():
-    talk = Talk(LINES, "Mira")
+    talk = talk_of(LINES)
     (deed,) = deeds_in(talk, f"- {TRUE} {PROMISED}")
     assert talk.score(deed, alike, kinds()) >= ONLY_SPOKEN
     assert with_lines_for(f"- {TRUE} {PROMISED}", {deed.sentence: talk.quoted(deed)}) == (
@@ -79,7 +89,7 @@ def test_without_an_embedder_everything_stays():
 
 def test_of_a_long_talk_a_sentence_is_compared_with_the_lines_that_share_most_words():
     small_talk = [f"Bob says: A bottle, number {number}." for number in range(50)]
-    (deed,) = deeds_in(talk := Talk([*small_talk, *LINES], "Mira"), PROMISED)
+    (deed,) = deeds_in(talk := talk_of([*small_talk, *LINES]), PROMISED)
     assert len(talk.compared(deed)) == 1 + MOST_COMPARED
     assert "bottle of red" in talk.compared(deed)[1]
 
@@ -110,7 +120,7 @@ def test_headings_tell_nothing():
 
 
 def test_what_no_event_holds_may_be_a_deed_whoever_did_it():
-    talk = Talk(["◆ Lisa rang the bell.", "Kurt says: Well rung!"], "Mira")
+    talk = talk_of(["◆ Lisa rang the bell.", "Kurt says: Well rung!"])
     told = ["Kurt rang the bell.", "Lisa rang the bell.", "Mira rang the bell."]
     may_be = [talk.may_be_deed(talk.deed(sentence), kinds(sentence=DEED)) for sentence in told]
     assert may_be == [True, False, False]
@@ -118,7 +128,7 @@ def test_what_no_event_holds_may_be_a_deed_whoever_did_it():
 
 def test_of_a_long_talk_the_lines_nearest_to_a_sentence_are_shown_with_what_follows():
     small_talk = [f"Bob says: It rains again, day {number}." for number in range(60)]
-    talk = Talk([*small_talk[:30], *LINES, *small_talk[30:]], "Mira")
+    talk = talk_of([*small_talk[:30], *LINES, *small_talk[30:]])
     places = talk.evidence(talk.deed(PROMISED))
     shown = talk.lines_at(places)
     assert {"Ann says: I'll bring you a bottle of red later.", "◆ Ann goes down."} <= {*shown}

@@ -106,6 +106,11 @@ def claims_in(summary: str) -> list[str]:
     return claims
 
 
+def without_claimed(summary: str) -> list[str]:
+    """Return the lines of an earlier summary that hold no claim."""
+    return [line for line in summary.splitlines() if CLAIMS not in line]
+
+
 def as_claim(sentence: str, name: str, claimant: str) -> str:
     """Return a sentence as it may stand in a summary, empty if it may not."""
     if CODE.search(sentence):
@@ -308,10 +313,9 @@ class SpokenDeed:
 class Talk:
     """What was said in a talk and what happened, sentence by sentence."""
 
-    def __init__(self, lines: Iterable[str], name: str, previous: str = "") -> None:
-        """Read the lines of a transcript and the ``previous`` summary of the character's talk."""
-        before = [line for line in previous.splitlines() if CLAIMS not in line]
-        self._read = read_lines([*before, *lines], name)
+    def __init__(self, parts: Sequence[SpokenSentence], name: str) -> None:
+        """Take the sentences of a talk of the character (`read_lines`), in their order."""
+        self._read = parts
         self.spoken = [item for item in self._read if item.speaker]
         self._names = frozenset({name, *(item.speaker for item in self.spoken)})
         self._events = [item.stems for item in self._read if not item.speaker]
