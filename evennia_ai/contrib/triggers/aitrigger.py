@@ -28,7 +28,7 @@ class CmdAITrigger(AICommand):
 
     When:
       when somebody enters [carrying|wielding <thing>]     when Ann leaves
-      when <thing> is used|taken|dropped|given             when somebody says <words>
+      when somebody uses|takes|drops|gives <thing>         when somebody says <words>
       when attacked|hit|missed|killed                      when hit below 50 %
       when somebody is attacked|hit|killed                 when somebody flees
       at dawn|noon|dusk|midnight|06:30                     every 2 hours

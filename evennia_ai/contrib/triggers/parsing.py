@@ -15,24 +15,26 @@ HOURS = {"dawn": "06:00", "noon": "12:00", "dusk": "18:00", "midnight": "00:00"}
 TIME, SAYS, USED = "time", "says", "used"
 COMBAT = frozenset({"attacked", "hit", "missed", "killed", "flees"})
 THINGS = frozenset({USED, "taken", "dropped", "given"})
-COLON = re.compile(r"\s*+:\s++")  # between when and what; 06:30 has no space
+ACTIVE = {"uses": USED, "takes": "taken", "drops": "dropped", "gives": "given"}
+WHOLE = re.compile(r"(.+?)\s*+:\s*+(say|pose|emote|do|think)\b[\s:]*+(.+)", re.IGNORECASE)
 RATE = re.compile(r", ?once (per person )?per (?:([1-9]\d?) )?(minute|hour|day)s?\Z", re.I)
-WHO = r"when (?P<who>[^:]{1,60}?)"
+WHO = r"(?:when )?(?P<who>[^:]{1,60}?)"
 THING = r"(?:an? |the )?(?P<drawn>drawn )?(?P<thing>[^:]{1,60}?)"
+BELOW = r"(?: below (?P<below>half|[1-9]\d? ?%))?"
 FORMS = tuple(
     re.compile(form, re.IGNORECASE)
     for form in (
         rf"{WHO} (?P<kind>enters)(?: (?P<how>with|carrying|wielding) {THING})?",
         rf"{WHO} (?P<kind>leaves|flees)",
         rf"{WHO} (?P<kind>says) (?P<words>.+)",
-        r"when (?P<kind>attacked|hit|missed|killed)(?: below (?P<below>half|[1-9]\d? ?%))?",
+        rf"(?:when )?(?:it is |i am )?(?P<kind>attacked|hit|missed|killed){BELOW}",
         rf"{WHO} is (?P<kind>attacked|hit|missed|killed)",
-        rf"when {THING} is (?P<kind>used|taken|dropped|given)",
+        rf"{WHO} (?P<kind>uses|takes|drops|gives) {THING}",
+        rf"(?:when )?{THING} is (?P<kind>used|taken|dropped|given)",
         r"at (?P<at>dawn|noon|dusk|midnight|(?:[01]?\d|2[0-3]):[0-5]\d)",
         r"every (?:(?P<n>[1-9]\d?) )?(?P<unit>minute|hour|day)s?",
     )
 )
-ACT = re.compile(r"(say|pose|emote|do|think)\b[\s:]*+(.+)", re.IGNORECASE)
 PLACEHOLDER = re.compile(r"\$(who|what|damage|health)\b")
 HOW = "For example: |wwhen somebody enters: say Welcome, $who!|n See |whelp aitrigger|n."
 
@@ -77,18 +79,18 @@ def fill(text: str, values: Mapping[str, str]) -> str:
 def read_trigger(written: str, number: int = 1, added: float = 0.0) -> Trigger:
     """Return a trigger that a builder wrote; raises ConfigError with what to write instead."""
     text = clean_heard(written, TEXT_CHARS + 1)
-    when, *rest = COLON.split(text, maxsplit=1)
-    act = ACT.fullmatch(rest[0]) if rest else None
+    whole = WHOLE.fullmatch(text)
     if len(text) > TEXT_CHARS:
         raise ConfigError(f"A trigger has at most {TEXT_CHARS} characters.")
-    if act is None:
+    if whole is None:
         raise ConfigError(f"It must say when, a colon, and say, pose, think or do. {HOW}")
+    when, verb, what = whole.groups()
     rate = RATE.search(when)
     bare = when[: rate.start()] if rate else when
     match = next(filter(None, (form.fullmatch(bare) for form in FORMS)), None)
     if match is None:
         raise ConfigError(f"'{bare[:60]}' is nothing that sets a trigger off. {HOW}")
-    verb, what = act[1].lower().replace("pose", "emote"), act[2].strip()
+    verb = verb.lower().replace("pose", "emote")
     if verb != "do" and what[0] == what[-1] == '"':
         what = what[1:-1].strip() or what
     fields = read_condition({key: value for key, value in match.groupdict().items() if value})
@@ -106,6 +108,7 @@ def read_condition(parts: Mapping[str, str]) -> dict[str, Any]:
         usual = {"within_s": 60, "each": False}
         return {"kind": TIME, "period": period, "minute": 60 * hour + minute, **usual}
     who, kind = parts.get("who", ""), parts["kind"].lower()
+    kind = ACTIVE.get(kind, kind)
     return {
         "kind": kind,
         "who": "" if who.lower() in ANYBODY else who,

@@ -71,6 +71,30 @@ def test_a_builder_writes_tries_lists_and_removes(game, mira, ann, yard, bea):
     assert "has no triggers" in bea.told("aitrigger Mira")
 
 
+# What is written, and what sets it off: kind, who, thing, wielded, own.
+READ = {
+    "when somebody enters with a drawn sword: say Hey": ("enters", "", "sword", True, False),
+    "when Ann enters carrying the mug:say Hey": ("enters", "Ann", "mug", False, False),
+    "when the silver bell is used: say Hey": ("used", "", "silver bell", False, False),
+    "when Ann takes a bell : say Hey": ("taken", "Ann", "bell", False, False),
+    "When hit below 50 %, once per person per 2 days: say Hey": ("hit", "", "", False, True),
+    "when Bob is hit: say Hey": ("hit", "Bob", "", False, False),
+    'at 06:30: say "Up: it is day!"': ("time", "", "", False, False),
+    "every 2 hours, once per day: say Hey": ("time", "", "", False, False),
+}
+
+
+def test_what_a_builder_writes_is_read():
+    for written, wanted in READ.items():
+        t = read_trigger(written)
+        assert (t.kind, t.who, t.thing, t.wielded, t.own) == wanted, written
+    assert read_trigger('at 06:30: say "Up: it is day!"').what == "Up: it is day!"
+    assert read_trigger("when hit below half: do flee").below == 50
+    assert read_trigger("every 2 hours, once per day: say Hey").period == ("hour", 2)
+    often = read_trigger("When hit, once per person per 2 days: say Hey")
+    assert (often.within_s, often.each) == (172_800, True)
+
+
 # Each says what is wrong, and stores nothing.
 WRONG = {
     "when somebody enters": "a colon",
@@ -100,7 +124,7 @@ def test_things_that_are_carried_wielded_taken_dropped_and_used(game, tavern, mi
         "when somebody enters carrying sword: say Armed!",
         "when somebody enters wielding weapon: say Put it away!",
         "when bell is taken: say Leave it.",
-        "when bell is dropped: say Thank you.",
+        "when Ann drops the bell: say Thank you.",
         "when Bob leaves: say Bye.",
     )
     bell, sword = game.thing("bell", tavern), game.thing("sword", ann.character)
