@@ -10,6 +10,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from evennia.objects.models import ObjectDB
+from evennia.objects.objects import DefaultCharacter
 from twisted.internet.defer import inlineCallbacks
 from twisted.logger import Logger
 
@@ -40,7 +42,8 @@ LISTED: dict[str, list[str]] = tomllib.loads(
 COMPARED = [line for lines in LISTED.values() for line in lines]
 NEAREST = 2  # examples of a kind that a sentence is compared with
 LEAST, MORE = 0.35, 0.02  # nearness to a kind, and how much nearer than to any other talk
-NAME = re.compile(r"\b[^\W\d_][\w'-]+")
+NAME = re.compile(r"[^\W\d_][\w'-]+")
+MOST_NAMES = 3  # words of a name
 FAR = 0.1  # how much nearer it may be to a kind that is not possible
 MOST_SENTENCES = 6
 
@@ -101,12 +104,14 @@ def read_sentence(context: ToolContext, sentence: str, is_own: bool, reply: str)
     """
     mind, character = context.assistant, context.character
     speaker = find_object(min(context.askers))
-    moment, receiver = find_time(sentence, mind.world_clock), absent_in(sentence, is_own, character)
+    moment, (receiver, called) = find_time(sentence, mind.world_clock), (None, "")
+    if not is_own:
+        receiver, called = named_in(sentence, character)
     if not (speaker and (moment or receiver)):
         return False
-    place = place_in(moment.rest, character) if moment else None
+    place = place_in(sentence, character) if moment else None
     possible = {MEETING: place, THEIRS: moment, OWN: moment, LETTER: receiver}
-    compared = without_names(sentence, [receiver.key] if receiver else [])
+    compared = without_names(sentence, [called] if called else [])
     nearness, without_model = mind.services.nearness, mind.profile.client == OFFLINE["client"]
     yield nearness.prepare(mind.services, [compared, reply, *ANSWERS, *COMPARED])
     cosines = nearness.cosines(compared, COMPARED)
@@ -115,7 +120,7 @@ def read_sentence(context: ToolContext, sentence: str, is_own: bool, reply: str)
     agrees = is_own or is_theirs or (without_model and kind == MEETING)
     cosines = [] if agrees or without_model else nearness.cosines(reply, ANSWERS)
     if kind == LETTER and receiver:
-        rest = sentence.partition(receiver.key)[2].strip(" ,:;")
+        rest = sentence.partition(called)[2].strip(" ,:;")
         words = rest if len(rest.split()) > 1 else sentence
         promise_tools.find_receiver(context, receiver.key)
         yield promise_tools.add_letter(context, words, receiver)
@@ -131,8 +136,12 @@ def read_sentence(context: ToolContext, sentence: str, is_own: bool, reply: str)
     return True
 
 
-def absent_in(sentence: str, is_own: bool, character: Any) -> Any | None:
-    """Return the one character whom words to this one name, None for none or several."""
-    names = {name for name in NAME.findall(sentence) if name[0].isupper() and not is_own}
-    people = [item for item in promise_tools.characters_named(*names) if item is not character]
-    return people[0] if len(people) == 1 else None
+def named_in(sentence: str, character: Any) -> tuple[Any, str]:
+    """Return the first character whom a sentence names, and how; (None, "") for none."""
+    words, lengths = NAME.findall(sentence), range(MOST_NAMES, 0, -1)
+    runs = [" ".join(words[at : at + n]) for at in range(len(words)) for n in lengths]
+    spelled = {form: run for run in reversed(runs) for form in (run, run.lower(), run.title())}
+    rows = ObjectDB.objects.filter(db_key__in=list(spelled)).exclude(id=character.id)
+    people = [item for item in rows if isinstance(item, DefaultCharacter)]
+    first = min(people, key=lambda item: runs.index(spelled[item.db_key]), default=None)
+    return first, spelled[first.db_key] if first else ""

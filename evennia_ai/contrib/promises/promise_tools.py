@@ -67,9 +67,7 @@ def promise(context: ToolContext, arguments: PromiseArguments) -> Coroutine[str]
     if moment is None or not moment.is_all:
         raise NothingDone(BAD_TIME)
     if arguments.where:
-        is_here = arguments.where.strip().lower() == "here"
-        character = context.character
-        place = character.location if is_here else place_in(arguments.where, character)
+        place = place_in(arguments.where, context.character)
         if place is None:
             raise NothingDone(f"You know no way to {asked_for(arguments.where)}.")
     other, kind = partner_of(context, arguments.to), THEIRS if arguments.by == "them" else OWN
@@ -156,8 +154,8 @@ def find_receiver(context: ToolContext, name: str) -> Any:
     """Return the one absent character with a name; raises NothingDone, also for several."""
     if find_named(name, listening_objects(context.character), context.character):
         raise NothingDone("They are here: speak to them.")
-    named = (m["content"].lower() for m in heard(context))
-    if context.private and not any(name.strip().lower() in line for line in named):
+    named = any(name.strip().lower() in m["content"].lower() for m in heard(context))
+    if context.private and not (named or context.source_seqs):  # those of a line that names them
         raise NothingDone("Nobody asked you to tell them that: it was said in confidence.")
     people = [item for item in characters_named(name) if item is not context.character]
     if len(people) != 1:

@@ -29,9 +29,9 @@ def ways_from(character: Any) -> dict[Any, list[Any]]:
 
 
 def place_in(text: str, character: Any) -> Any | None:
-    """Return the reachable place that a text names: by its longest name, or its last word alone.
+    """Return the reachable place that a text names: by its longest name, its last word, or here.
 
-    The name of an exit here is one of where it leads.
+    The name of an exit is one of where it leads from here.
     """
     spoken, named, by_last = f" {' '.join(plain_words(text))} ", list[tuple[int, Any]](), []
     for place, path in ways_from(character).items():
@@ -43,7 +43,8 @@ def place_in(text: str, character: Any) -> Any | None:
             by_last.append(place)
     if named:
         return max(named, key=lambda item: item[0])[1]
-    return by_last[0] if len(by_last) == 1 else None
+    here = character.location if {"here", "hier"} & {*spoken.split()} else None
+    return by_last[0] if len(by_last) == 1 else here
 
 
 def place_of(record: Record) -> Any | None:

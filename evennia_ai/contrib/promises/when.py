@@ -6,6 +6,7 @@ In English and German, with the names of the days that the world's calendar has.
 import re
 from typing import NamedTuple
 
+from evennia_ai.policy.facts.terms import with_digits
 from evennia_ai.policy.retrieval.languages import COUNTS, WEEKDAYS
 from evennia_ai.policy.retrieval.time_expressions import UNITS, find_spans
 from evennia_ai.policy.texts import one_of
@@ -20,17 +21,28 @@ UNIT_NAMES = {
     "week": "weeks?|wochen?",
 }
 UNIT = "|".join(f"(?P<{name}>{words})" for name, words in UNIT_NAMES.items())
-AFTER = re.compile(rf"\bin\s+(?:about\s+)?{COUNT}\s+(?:{UNIT})\b", re.I)
+AFTER = re.compile(
+    rf"\b(?P<in>in\s+(?:about\s+)?)?{COUNT}\s+(?:{UNIT})\b(?(in)|\s+(?:from now|hence)\b)", re.I
+)
 HALF_HOUR = re.compile(r"\bin (?:half an hour|einer halben stunde)\b", re.I)
 CLOCK = re.compile(
-    r"(?<![\d:.])(?P<hour>[01]?\d|2[0-4])(?::(?P<minute>[0-5]\d)(?![\d:])|(?=\s*[ap]\.?m\b)|"
-    r"(?=\s*(?:o'clock|uhr)\b))\s*(?P<half>[ap]\.?m\b)?(?:\s*(?:o'clock|uhr)\b)?",
+    r"(?<![\d:.])(?P<hour>[01]?\d|2[0-4])(?::(?P<minute>[0-5]\d)(?![\d:])|"
+    r"(?=\s*(?:[ap]\.?m\b|o'clock|uhr\b)))\s*(?P<half>[ap]\.?m\b)?(?P<spoken>\s*(?:o'clock|uhr\b))?",
+    re.I,
+)
+# "half past six" and "at eight" as times of the clock.
+PAST = re.compile(r"\b(?P<how>half past|quarter past|quarter to|halb) (?P<hour>\d{1,2})\b", re.I)
+PASSED = {"half past": 30, "quarter past": 15, "quarter to": -15, "halb": -30}
+BARE = re.compile(
+    r"\b(?:at|by|um|gegen) (\d{1,2})(?=\s*(?:[.,!?;]|$|"
+    r"(?:tonight|tomorrow|today|in the|on|sharp|this|morgen|heute|abends|früh)\b))",
     re.I,
 )
 DAYS = {
     r"(?:the )?day after tomorrow|übermorgen": 2,
     r"tomorrow|(?<!am )(?<!guten )morgen": 1,
     r"today|tonight|heute": 0,
+    r"next week|nächste woche": 7,
 }
 DAY_WORDS = {re.compile(rf"\b(?:{words})\b", re.I): days for words, days in DAYS.items()}
 # The hour, of 24, at which a part of the day begins; a greeting names none.
@@ -41,13 +53,17 @@ PARTS = {
     r"(?<!good )afternoon|nachmittags?": 15,
     r"dusk|sunset|sundown|nightfall|(?:abend)?dämmerung|sonnenuntergang": 18,
     r"(?<!good )evening|(?<!guten )abends?": 19,
+    r"after dark": 20,
     r"tonight|(?<!good )night|nachts?": 21,
     r"midnight|mitternacht": 24,
 }
 PART_WORDS = {re.compile(rf"\b(?:{words})\b", re.I): hour for words, hour in PARTS.items()}
 NOON = 12
 SOME_DAY = UNITS["day"] * 10_000  # for which a past time is looked for
-SMALL = frozenset("at on the in by around about next this um am gegen zur bei der den and".split())
+SMALL = frozenset(
+    "at on the in by before until till around about next this and um am gegen zur bei bis vor der "
+    "den".split()
+)
 
 
 class NamedTime(NamedTuple):
@@ -67,6 +83,7 @@ def find_time(text: str, clock: WorldClock) -> NamedTime | None:
     if any(span.end <= SOME_DAY for span in find_spans(text, SOME_DAY)):
         return None
     now, units = clock.seconds(), clock.units
+    text = BARE.sub(r"\1 o'clock", PAST.sub(past_hour, with_digits(text)))
     after, rest = take(HALF_HOUR, text)
     if after:
         return NamedTime(now + units["hour"] / 2, rest)
@@ -87,9 +104,14 @@ def find_time(text: str, clock: WorldClock) -> NamedTime | None:
     if at <= now and is_weekday:
         at += units["week"]
     elif at <= now and days is None:
-        is_half = match and not (match["minute"] or match["half"] or part)
+        is_half = match and match["spoken"] and not (match["half"] or part)
         at += units["day"] / 2 if is_half and at + units["day"] / 2 > now else units["day"]
     return NamedTime(at, rest) if at > now else None
+
+
+def past_hour(match: re.Match[str]) -> str:
+    minutes = 60 * int(match["hour"]) + PASSED[match["how"].lower()]
+    return f"{minutes // 60}:{minutes % 60:02d} o'clock"
 
 
 def take(pattern: re.Pattern[str], text: str) -> tuple[re.Match[str] | None, str]:

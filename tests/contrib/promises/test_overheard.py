@@ -10,10 +10,12 @@ asked_for = extensions_scene.asked_for
 READ = {
     "Mira, meet me at the old gate at dusk.": [("own", "Old Gate")],
     "Mira, I will bring you the rope tomorrow.": [("theirs", "")],
-    "Mira, tell Otto that the boat is ready.": [("letter", "")],
+    "Mira, tell Old Otto that the boat is ready.": [("letter", "")],
     "Mira, what do you do at the old gate at dusk?": [],
-    "Mira, tell me about Otto.": [],
-    "Mira, I met Otto at the old gate yesterday.": [],
+    "Mira, please tell old otto that Ann waits for him.": [("letter", "")],
+    "Mira, let us meet here at half past six.": [("own", "Tavern")],
+    "Mira, tell me about Old Otto.": [],
+    "Mira, I met Old Otto at the old gate yesterday.": [],
     "Mira, meet me at the moon at dusk.": [],
 }
 
@@ -35,7 +37,7 @@ def town(stand_in, asked_for, game, tavern, mira, ann):
 
 
 def test_the_stand_in_notes_what_is_agreed_and_says_so(town, game, ann):
-    game.assistant("Otto", town.gate)
+    game.assistant("Old Otto", town.gate)
     for line, expected in READ.items():
         Promises.of(town.mira).remove(*[item["id"] for item in town.records()])
         before = len(ann.heard())
@@ -49,14 +51,17 @@ def test_the_stand_in_notes_what_is_agreed_and_says_so(town, game, ann):
 
 
 def test_what_is_agreed_in_a_whisper_is_said_once_and_to_nobody_else(town, game, ann, bob):
-    ann.do("whisper Mira = Meet me at the market square tomorrow at noon.")
-    game.run(3)
+    game.player("Otto", town.gate)
+    for line in ("Meet me at the market square tomorrow at noon.", "Tell Otto that I love him."):
+        ann.do(f"whisper Mira = {line}")
+        game.run(3)
     for line in ("say Mira, when do we meet?", "say Mira, what did you promise me?"):
         ann.do(line)
         game.run(3)
     assert len([line for line in ann.heard() if "Agreed" in line]) == 1
     assert not [line for line in bob.heard() if "market square" in line.lower()]
-    assert [item["audience"] for item in town.records()] == [[ann.dbref]]
+    assert [ann.dbref in item["audience"] for item in town.records()] == [True, True]
+    assert "I will tell Otto." in str(ann.heard()) and "I will tell Otto." not in str(bob.heard())
 
 
 def test_a_small_model_agrees_or_refuses_and_knows_what_it_promised(

@@ -28,6 +28,18 @@ READ = {
     "the day after tomorrow": "02 14:00",
     "at midnight": "01 00:00",
     "tonight": "30 21:00",
+    "at half past six": "30 18:30",
+    "tomorrow at quarter to nine in the morning": "01 08:45",
+    "at eight tonight": "30 20:00",
+    "at ten in the morning": "01 10:00",
+    "in ten minutes": "30 14:10",
+    "two hours from now": "30 16:00",
+    "by Saturday night": "05 21:00",
+    "this evening": "30 19:00",
+    "9:30 pm": "30 21:30",
+    "halb sieben": "30 18:30",
+    "morgen um acht": "01 08:00",
+    "next week": "07 14:00",
     "in zwei Stunden": "30 16:00",
     "morgen um 18 Uhr": "01 18:00",
     "morgen Abend": "01 19:00",
@@ -35,7 +47,8 @@ READ = {
     "am Freitag um 9 Uhr": "04 09:00",
     "in der Abenddämmerung": "30 18:00",
 }
-UNREAD = ("", "soon", "yesterday at dusk", "today at 9:00", "last Friday", "today", "25:00", "12")
+UNREAD = ("", "soon", "yesterday at dusk", "today at 9:00", "last Friday", "today", "25:00", "12",
+          "for two hours", "It costs five coins", "at five coins")  # fmt: skip
 
 
 def clock_at(now):
