@@ -26,12 +26,12 @@ class CmdAITrigger(AICommand):
 
     Without "=": the character's triggers with their numbers.
 
-    When:
-      when somebody enters [carrying|wielding <thing>]     when Ann leaves
-      when somebody uses|takes|drops|gives <thing>         when somebody says <words>
-      when attacked|hit|missed|killed                      when hit below 50 %
-      when somebody is attacked|hit|killed                 when somebody flees
-      at dawn|noon|dusk|midnight|06:30                     every 2 hours
+    When (of words with a / between them write one):
+      when somebody enters [carrying/wielding <thing>]     when Ann leaves
+      when somebody uses/takes/drops/gives <thing>         when somebody says <words>
+      when attacked/hit/missed/killed                      when hit below 50 %
+      when somebody is attacked/hit/killed                 when somebody flees
+      at dawn/noon/dusk/midnight/06:30                     every 2 hours
     In place of somebody, name a person; a thing's tag does for its name. Words are
     found by their meaning, too, if the game has an embedder. Times are the world's;
     dawn is 06:00, dusk 18:00.
@@ -86,7 +86,8 @@ class CmdAITrigger(AICommand):
         surroundings.follow_clock(self.script)
         lines = [f"Trigger {number} of {self.name}: {clean_output(trigger.text)}"]
         if trigger.kind == USED and (names := surroundings.offer_use(self.script)):
-            lines.append(f"Who is here can type |wuse|n and a name: {clean_output(str(names))}")
+            shown = clean_output(", ".join(names))
+            lines.append(f"Who is here can type |wuse|n and a name of: {shown}")
         lines.append(f"To see what it does: |waitrigger/try {self.name} = {number}|n")
         self.msg("\n".join(lines))
 

@@ -112,6 +112,12 @@ def test_what_cannot_be_read_is_told(mira, bea):
     assert not triggers_of(mira.assistant)
 
 
+def test_help_shows_each_way(mira, bea):
+    shown = bea.told("help aitrigger")
+    for words in ("carrying/wielding <thing>", "attacked/hit/missed/killed", "at dawn/noon"):
+        assert words in shown, words
+
+
 def test_a_player_writes_none(mira, ann, yard):
     ann.character.cmdset.add(BuilderSet)
     ann.do("aitrigger Mira = when somebody enters: say Hello")
