@@ -2,6 +2,7 @@
 
 from typing import Any, Literal
 
+from django.db.models import Q
 from evennia.objects.models import ObjectDB
 from evennia.objects.objects import DefaultCharacter
 from evennia.utils import create
@@ -21,12 +22,19 @@ from evennia_ai.contrib.promises.ways import place_in
 from evennia_ai.contrib.promises.when import FORMS, find_time
 from evennia_ai.errors import NothingDone
 from evennia_ai.extension import tool
-from evennia_ai.game.perception import asked_for, find_named, find_objects, listening_objects
+from evennia_ai.game.client_text import clean_output
+from evennia_ai.game.perception import (
+    all_named,
+    asked_for,
+    find_named,
+    find_objects,
+    listening_objects,
+)
 from evennia_ai.policy.limits.people import is_reached
 from evennia_ai.policy.records.record import Record
 from evennia_ai.ports import ToolContext
 from evennia_ai.scheduling import Coroutine
-from evennia_ai.store.names import dbrefs_named, own_name
+from evennia_ai.store.names import own_name
 from evennia_ai.store.transactions import brief_transaction
 from evennia_ai.tools.memory_sources import content_of, heard, sources_of, store_record
 
@@ -116,7 +124,8 @@ def add_letter(context: ToolContext, words: str, receiver: Any) -> Coroutine[Rec
         store, header = Promises.of(context.character), f"From {own_name(sender)}"
         with brief_transaction(characters=[context.character.id]):
             record = store.update(record["id"], state=KEPT, told=True)
-            mail = create.create_message(context.character, words, receiver, header=header)
+            letter = clean_output(record["content"])
+            mail = create.create_message(context.character, letter, receiver, header=header)
             mail.tags.add("new", category="mail")
     return record
 
@@ -151,21 +160,17 @@ def partner_of(context: ToolContext, name: str) -> Any:
 
 
 def find_receiver(context: ToolContext, name: str) -> Any:
-    """Return the one absent character with a name; raises NothingDone, also for several."""
-    if find_named(name, listening_objects(context.character), context.character):
+    """Return the one absent character with a name or alias; raises NothingDone, for several too."""
+    character, name = context.character, name.strip()
+    if all_named(name, listening_objects(character), character):
         raise NothingDone("They are here: speak to them.")
-    named = any(name.strip().lower() in m["content"].lower() for m in heard(context))
+    named = any(name.lower() in m["content"].lower() for m in heard(context))
     if context.private and not (named or context.source_seqs):  # those of a line that names them
         raise NothingDone("Nobody asked you to tell them that: it was said in confidence.")
-    people = [item for item in characters_named(name) if item is not context.character]
+    alias = Q(db_tags__db_key=name.lower(), db_tags__db_tagtype="alias")
+    rows = ObjectDB.objects.filter(Q(db_key__iexact=name) | alias).exclude(id=character.id)
+    people = [item for item in rows.distinct() if isinstance(item, DefaultCharacter)]
     if len(people) != 1:
         many = "Several are" if people else "Nobody is"
         raise NothingDone(f"{many} called {asked_for(name)}: ask for whom it is.")
     return people[0]
-
-
-def characters_named(*names: str) -> list[Any]:
-    """Return the characters with one of some names, in upper or lower case."""
-    numbers = [int(ref[1:]) for name in names if name.strip() for ref in dbrefs_named(name.strip())]
-    rows = ObjectDB.objects.filter(id__in=numbers)
-    return [item for item in rows if isinstance(item, DefaultCharacter)]
