@@ -25,7 +25,7 @@ from evennia_ai.store.rows import pages
 from evennia_ai.turn.recall import text_of
 
 PIECE = 100  # lines or records looked at without a pause
-MOST_TOLD = 50  # of one source of memories
+MOST_TOLD = 20  # of one source of memories
 MOST_NEAR, NEAR = 3, 0.5  # records of a mind that are near in meaning only, and how near
 COLUMNS = ("content", "tool_calls", "speaker_name")
 Seen = Callable[[Record], bool]

@@ -21,6 +21,7 @@ from evennia_ai.store.rows import delete_rows, insert_rows, pages
 from evennia_ai.store.transactions import brief_transaction
 
 ONE_MIND = models.SharedEntry.ONE_MIND
+DEPTH = 8  # times as many as are wanted are ranked first; ranking a thousand takes 30 ms
 UNTOLD = frozenset({"secret", UNGUARDED})
 KEPT = ("speakers", "importance", "trust")  # of a journal entry, for whoever recalls the rumour
 READ = ("assistant_id", "entry", "scope", "teller", "source", "text", "learnt_at", *KEPT)
@@ -201,8 +202,12 @@ class HeardRumours:
 
         if not self._rumours.known_by.get(me):
             return []
-        # The index ranks what all heard, so a limit would leave out what few know.
-        matches = self._index.search(query, len(by_id), None, now, keep=is_heard)[:limit]
+        # The index ranks what all heard: of some best ones a character may know too few.
+        depth = DEPTH * limit
+        matches = self._index.search(query, depth, None, now, keep=is_heard)
+        if len(matches) < limit and depth < len(by_id):
+            matches = self._index.search(query, len(by_id), None, now, keep=is_heard)
+        matches = matches[:limit]
         numbers = [int(match.record["id"][1:]) for match in matches]
         stored = set(rumour_rows().filter(id__in=numbers).values_list("id", flat=True))
         news: list[MemoryMatch] = []

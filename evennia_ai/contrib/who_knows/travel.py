@@ -1,6 +1,6 @@
 """Rumours travel: now and then the characters of the game meet and tell each other. No model."""
 
-from collections.abc import Container, Iterable
+from collections.abc import Collection, Container, Iterable
 from datetime import timedelta
 from random import Random
 from typing import Any
@@ -12,7 +12,7 @@ from twisted.logger import Logger
 
 from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.contrib.who_knows.rumours import RumourStore
-from evennia_ai.contrib.who_knows.telling import Rumour, RumourSettings, meetings, select_news
+from evennia_ai.contrib.who_knows.telling import RumourSettings, meetings, select_news
 from evennia_ai.ports.profiles import EntityProfiles
 from evennia_ai.scheduling import Coroutine, yield_to_reactor
 from evennia_ai.store.attributes import SCRIPT_KEY, assistants, numbers_of
@@ -22,6 +22,8 @@ log = Logger()
 
 SOONEST_S, LATEST_S = 60.0, 3_600.0  # between two steps, however the world's time runs
 CONCERNED_CHARS = 1_000  # of a segment of profiles, which begins with those whom it concerns
+NOTHING_TOLD = RumourSettings(rumour_loss=1.0)  # by who is no assistant any more
+PIECE = 100  # pairs compared without a pause
 NEWS_DAYS = 30  # of the world: then nobody tells a rumour on
 
 
@@ -31,6 +33,7 @@ class Travel:
     def __init__(self, services: Any, rumours: RumourStore, rng: Random) -> None:
         self._services, self._rumours, self._rng = services, rumours, rng
         self._one_at_a_time = DeferredLock()
+        self._rules: dict[str, RumourSettings] = {}  # by teller, read again at each step
 
     def begin(self) -> None:
         """Step from now on, until no rumour is news; may be called again."""
@@ -44,16 +47,11 @@ class Travel:
         return min(LATEST_S, max(SOONEST_S, hour_s))
 
     def _work(self) -> float | None:
-        rumours = self._rumours
-        if not rumours.is_stale and not any(map(self._is_news, rumours.by_id.values())):
+        if not self._rumours.is_stale and not self._news():
             return None
         if not self._one_at_a_time.locked:
             self.step().addErrback(lambda failure: log.failure("rumours wait", failure))
         return self._wait_s()
-
-    def _is_news(self, rumour: Rumour) -> bool:
-        clock = self._services.world_clock
-        return bool(clock.passed(rumour.learnt_at) <= NEWS_DAYS * clock.units["day"])
 
     def step(self, at_once: bool = False) -> Any:
         """Let everybody meet once; fires with how many were told something.
@@ -66,29 +64,42 @@ class Travel:
     def _step(self, at_once: bool) -> Coroutine[int]:
         put, rumours = self._services.slices.put, self._rumours
         yield rumours.load(put)
+        self._rules.clear()
         rooms = dict(assistants().values_list("db_obj_id", "db_obj__db_location_id"))
         places = {f"#{number}": room for number, room in rooms.items()}
         count = 0
-        for teller, hearer in meetings(places, friends_of(rumours.known_by, places), self._rng):
-            if self._is_ahead(teller, hearer):
+        news = self._news()
+        pairs = meetings(places, friends_of(rumours.known_by, places), self._rng)
+        for number, (teller, hearer) in enumerate(pairs):
+            is_ahead = self._is_ahead(teller, hearer)
+            if is_ahead or number % PIECE == 0:
                 yield yield_to_reactor(put)
-                count += self._pass_on(teller, hearer, at_once)
+            count += self._pass_on(teller, hearer, news, at_once) if is_ahead else 0
         return count
 
     def arrive(self, character: Any) -> None:
         """Let a character who moved meet those in its new room, in time slices."""
         me, place = character.dbref, character.location
+        self._rules.pop(me, None)
         others = place.contents if place is not None and self._rumours.known_by else ()
         for who in (item.dbref for item in others if getattr(item, "assistant", None)):
             for pair in ((me, who), (who, me)) if who != me else ():
                 if self._is_ahead(*pair):
-                    self._services.slices.put(self._pass_on, *pair)
+                    self._services.slices.put(self._pass_on, *pair, self._news())
+
+    def _news(self) -> frozenset[int]:
+        """Return the ids of the rumours that are young enough to be told on."""
+        clock = self._services.world_clock
+        most_s, rumours = NEWS_DAYS * clock.units["day"], self._rumours.by_id
+        return frozenset(n for n, item in rumours.items() if clock.passed(item.learnt_at) <= most_s)
 
     def _is_ahead(self, teller: str, hearer: str) -> bool:
         known_by = self._rumours.known_by
         return not known_by.get(teller, set()) <= known_by.get(hearer, set())
 
-    def _pass_on(self, teller: str, hearer: str, at_once: bool = False) -> int:
+    def _pass_on(
+        self, teller: str, hearer: str, news: Collection[int], at_once: bool = False
+    ) -> int:
         """Let one character tell another at a meeting; returns how many rumours it told."""
         (owner,) = numbers_of([teller])
         script = AssistantScript.objects.filter(db_key=SCRIPT_KEY, db_obj=owner).first()
@@ -100,8 +111,8 @@ class Travel:
             self._services.now(),
         )
         new = rumours.known_by.get(teller, set()) - rumours.known_by.get(hearer, set())
-        news = filter(self._is_news, (rumours.by_id[number] for number in new))
-        chosen = select_news(news, teller, rules, now, self._rng)
+        tellable = [rumours.by_id[number] for number in new.intersection(news)]
+        chosen = select_news(tellable, teller, rules, now, self._rng)
         delay_s = 0.0 if at_once else self._real_s(rules.rumour_delay)
         at = now + timedelta(seconds=delay_s)
         return rumours.tell(chosen, teller, hearer, now, at) if chosen else 0
