@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import compress
 
 from evennia_ai.messages import MARK
 from evennia_ai.policy.conversation.ai_disclosure import Cosines
@@ -296,7 +297,8 @@ def who_claims_promise(text: str, name: str, spoken_sentences: Iterable[SpokenSe
 ONLY_SPOKEN = 0.58
 ANSWERED_WITHIN = 3  # sentences after a question that may answer it
 MOST_COMPARED, MOST_LINES = 16, 3  # lines with which a sentence is compared; in place of it
-MOST_WHOLE = 40  # sentences of a talk that are all shown to a model
+MOST_WHOLE, MOST_ROWS = 40, 100  # sentences of a talk, events of it, that a model sees all of
+NEAREST = 4  # lines for each sentence that it judges
 LEAST_DEED = 0.02  # of a sentence that it is asked about: 119 of 120 invented deeds
 
 
@@ -382,13 +384,16 @@ class Talk:
 
     def evidence(self, deed: SpokenDeed) -> set[int]:
         """Return the places of the lines that tell of a sentence, and of those that follow."""
-        nearest = self._nearest(deed, self._read)[:MOST_LINES]
+        nearest = self._nearest(deed, self._read)[:NEAREST]
         return {*nearest, *(at + 1 for at in nearest)}
 
     def lines_at(self, places: Container[int]) -> list[str]:
-        """Return the lines of some places, of a short talk all."""
+        """Return the lines of some places and what happened, of a short talk all."""
+        rows = {at for at, item in enumerate(self._read) if item.words.startswith(MARK)}
+        rows = rows if len(rows) <= MOST_ROWS else set()
         is_short = len(self._read) <= MOST_WHOLE
-        return [item.line for at, item in enumerate(self._read) if is_short or at in places]
+        shown = (is_short or at in places or at in rows for at in range(len(self._read)))
+        return [item.line for item in compress(self._read, shown)]
 
 
 def _names(stems: frozenset[str], line: SpokenSentence) -> bool:
