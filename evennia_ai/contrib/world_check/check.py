@@ -4,13 +4,14 @@ A sentence is held against a row only if it, or what it answers, names what the 
 it states of that is told by its nearness to examples, in which names and numbers stand for others.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 
 from evennia_ai.contrib.world_check.claims import (
     DAYTIME,
+    FREE,
     NOT,
     OTHER,
     SO,
@@ -33,12 +34,12 @@ from evennia_ai.contrib.world_check.facts import (
 )
 from evennia_ai.contrib.world_check.names import (
     PLACE,
-    THING,
-    THINGS,
+    WARE,
     NameIndex,
     NameMention,
     NameToken,
     in_words_of_examples,
+    kind_of,
     numbers_in,
     tokens_of,
     with_sevens,
@@ -48,21 +49,24 @@ from evennia_ai.policy.retrieval.languages import ENGLISH
 from evennia_ai.policy.retrieval.words import language_of
 
 SURE = (PRICE, EXIT)  # of which a claim may be surely wrong without an embedder
-# How sure a sentence must be of a class, about 0 to 1.
+# How sure a sentence must be of a class, about 0 to 1, and how much surer than of `OTHER`; then of
+# a sentence whose names or numbers tell something else.
+SURE_ENOUGH = (0.45, 0.05)
 LEAST = {
-    EXIT: 0.5,
-    PERSON: 0.5,
-    ALONE: 0.5,
-    CARRIED: 0.5,
-    ASKER: 0.5,
-    PRICE: 0.5,
-    HOUR: 0.5,
-    OPEN: 0.5,
+    (PRICE, FREE): SURE_ENOUGH,
+    **{(kind, SO): SURE_ENOUGH for kind in (EXIT, PERSON, ALONE, HOUR, OPEN)},
+    **{(kind, NOT): SURE_ENOUGH for kind in (EXIT, PERSON, OPEN, CARRIED, ASKER)},
+    (CARRIED, SO): (0.75, 0.3),
+    (ASKER, SO): (0.75, 0.3),
 }
-MORE = dict.fromkeys(LEAST, 0.1)  # than that it is of neither class
+LEAST_IF_WRONG = LEAST | {(EXIT, SO): (0.2, -0.3), (PRICE, SO): (0.3, -0.1)}
 OWNERS = {CARRIED: ASKER, ASKER: CARRIED}
 WITH = OWNERS | {HOUR: DAYTIME}  # whose examples a kind needs beside its own
 FEW_WORDS = 4  # of a sentence that tells the hour only to who asked for it
+WHOLE_DAY = "0-24"
+LETTERS = 3  # of a part of a ware's name that means it
+MOST_NUMBERS = 8  # in a text that tells prices
+LESS_SURE = 0.1  # than that a sentence tells no part of the day
 SURE_PART = 0.4  # of a part of the day
 LIKE_IT, NEARER = 0.6, 0.03  # the nearness to a sentence of a game's row; more than to its truth
 NEAR_H, HALF_DAY_H, DAY_H = 1.0, 12, 24
@@ -122,15 +126,19 @@ class ClaimCheck:
         if not scores:
             return claim.is_wrong and kind in SURE
         sure = scores[claim.wrong_if]
-        if sure < LEAST[kind] or sure < scores[OTHER] + MORE[kind]:
+        least, more = (LEAST_IF_WRONG if claim.is_wrong else LEAST)[kind, claim.wrong_if]
+        if sure < least or sure < scores[OTHER] + more:
             return False
         if kind in OWNERS and sure < self._surest(OWNERS[kind], claim.text):
             return False
-        if kind != HOUR or claim.is_wrong:
+        if kind != HOUR:
             return True
         parts = self._reader.scores(DAYTIME, claim.text, self._cosines)
+        least = max(SURE_PART, parts.pop(WHOLE_DAY, 0.0) - LESS_SURE)
         hours = max(parts, key=lambda name: parts[name], default="")
-        return bool(hours) and parts[hours] >= SURE_PART and not is_between(hours, claim.fact.value)
+        if not hours or parts[hours] < least:
+            return claim.is_wrong
+        return not is_between(hours, claim.fact.value)
 
     def _surest(self, kind: str, text: str) -> float:
         """Return how sure a sentence says of a kind that it is so or not."""
@@ -153,33 +161,48 @@ class _Sentence:
 
     def claims(self) -> Iterator[Claim]:
         tokens = tokens_of(self.text)
-        mentions = self.names.mentions(tokens)
+        mentions = self.names.mentions(self.text, tokens)
         earlier, prefix_tokens, prefix = self._named_before()
         for fact in self.facts:
+            kind = kind_of(fact)
             if fact.kind == ALONE:
                 yield Claim(fact, self.raw)
             if fact.kind == HOUR:
-                asks = self.before[:1] if len(tokens) <= FEW_WORDS else ()
-                text = with_sevens(" ".join([*asks, self.text]))
-                yield Claim(fact, text, SO, tells_other_hour(self.text, fact))
-            own = [m for m in mentions if m.subject in fact.names and is_of(m, fact.kind)]
-            if own:
-                shown = in_words_of_examples(self.text, tokens, mentions, fact.names[0])
+                is_wrong, text = tells_other_hour(self.text, fact), with_sevens(self.text)
+                if len(tokens) <= FEW_WORDS and self.before:
+                    yield Claim(fact, with_sevens(f"{self.before[0]} {text}"), SO, is_wrong)
+                if len(tokens) > FEW_WORDS or not numbers_in(text):
+                    yield Claim(fact, text, SO, is_wrong)
+            elif (kind, fact.names[:1]) in {(m.kind, (m.subject,)) for m in mentions}:
+                shown = in_words_of_examples(self.text, tokens, mentions, fact)
                 yield from self._about(fact, shown, mentions)
-            elif any(m.subject in fact.names and is_of(m, fact.kind) for m in earlier):
-                if any(is_of(m, fact.kind) for m in mentions):
+            elif (kind, fact.names[:1]) in {(m.kind, (m.subject,)) for m in earlier}:
+                if any(mention.kind == kind for mention in mentions):
                     continue  # it is about another
-                shown = in_words_of_examples(prefix, prefix_tokens, earlier, fact.names[0])
-                shown += " " + in_words_of_examples(self.text, tokens, mentions, fact.names[0])
+                if kind != WARE and prefix != self.before[-1]:
+                    continue
+                shown = in_words_of_examples(prefix, prefix_tokens, earlier, fact)
+                shown += " " + in_words_of_examples(self.text, tokens, mentions, fact)
                 yield from self._about(fact, shown, mentions)
 
     def _named_before(self) -> tuple[Sequence[NameMention], Sequence[NameToken], str]:
         """Return what the nearest text before the sentence names that names anything."""
         for text in reversed(self.before):
             tokens = tokens_of(text)
-            if mentions := self.names.mentions(tokens):
+            if mentions := self.names.mentions(text, tokens):
                 return mentions, tokens, text
         return [], [], ""
+
+    def _prices(self) -> list[int]:
+        """Return the prices of the wares that the sentence or a text before it may name."""
+        texts = (*self.before, self.text)
+        words = tuple(t.stem for text in texts for t in tokens_of(text) if len(t.stem) >= LETTERS)
+        return [
+            int(fact.value)
+            for fact in self.facts
+            if fact.kind == PRICE
+            and any(t.stem.endswith(words) for name in fact.names for t in tokens_of(name))
+        ]
 
     def _about(
         self, fact: WorldFact, shown: str, mentions: Sequence[NameMention]
@@ -190,8 +213,9 @@ class _Sentence:
             is_wrong = bool(fact.value and places and fact.value not in places)
             yield Claim(fact, shown, SO if is_wrong or not fact.value else NOT, is_wrong)
         elif fact.kind == PRICE:
-            wares = {f.names[0]: int(f.value) for f in self.facts if f.kind == PRICE}
-            if is_other_price(self.text, self.before[:1], wares, fact.names[0]):
+            if int(fact.value) and not numbers_in(self.text):
+                yield Claim(fact, shown, FREE)
+            elif is_other_price(self.text, self.before, int(fact.value), self._prices()):
                 yield Claim(fact, with_sevens(shown), SO, True)
         elif fact.kind == OPEN:
             yield Claim(fact, with_sevens(shown), NOT if fact.value else SO)
@@ -201,21 +225,21 @@ class _Sentence:
             yield Claim(fact, shown, NOT if fact.value else SO)
 
 
-def is_of(mention: NameMention, kind: str) -> bool:
-    return mention.kind == (THING if kind in THINGS else kind)
+def is_other_price(text: str, before: Sequence[str], price: int, prices: Sequence[int]) -> bool:
+    """Return True if a text has a number that no price explains, and not that of the ware.
 
-
-def is_other_price(text: str, lines: Sequence[str], wares: Mapping[str, int], name: str) -> bool:
-    """Return True if a text has a number that no price explains, and not that of a ware.
-
-    How many are wanted may stand in the text or in the lines that it answers.
+    How many are wanted may stand in the text or in the line that it answers; ``prices`` are those
+    of all wares that these name.
     """
-    numbers = numbers_in(text)
-    counts = {1, *numbers, *(number for line in lines for number in numbers_in(line))}
-    each = {price * count for price in wares.values() for count in counts}
-    explained = {*counts - {*numbers}, *each, *map(sum, combinations(sorted(each), 2))}
-    is_told = any(wares[name] * count in numbers for count in counts - {0})
-    return not is_told and not explained.issuperset(numbers)
+    numbers, earlier = numbers_in(text), [n for part in before[1:] for n in numbers_in(part)]
+    counts = {1, *numbers, *(n for part in before[:1] for n in numbers_in(part))} - {0}
+    if len(counts) > MOST_NUMBERS:
+        return False
+    each = {item * count for item in prices for count in counts}
+    quantities = {count for count in counts for item in prices if item * count in numbers}
+    totals = {sum(earlier), *map(sum, combinations(sorted(each), 2))}
+    is_stated = any(price * count in numbers for count in counts)
+    return not is_stated and not (each | quantities | totals).issuperset(numbers)
 
 
 def tells_other_hour(text: str, fact: WorldFact) -> bool:
@@ -246,7 +270,7 @@ def contradicts_game(claim: Claim, cosines: Sequence[float]) -> bool:
 
 def answer_with(fact: WorldFact, line: str) -> str:
     """Return a row as a sentence if a line asks about it in English, else ""."""
-    is_about = bool(NameIndex([fact]).mentions(tokens_of(line)))
+    is_about = bool(NameIndex([fact]).mentions(line, tokens_of(line)))
     if fact.kind == CARRIED or not is_about or language_of(line) != ENGLISH:
         return ""
     return f"{fact.truth[:1].upper()}{fact.truth[1:].rstrip('.')}."

@@ -1,31 +1,36 @@
-"""What a sentence states of one kind of fact, told from examples by their nearness in meaning.
+"""What a sentence states of one kind of fact, learned from examples.
 
-Kernel ridge regression over the examples of ``examples.toml``: a sentence near to those of a class
-gets a score near 1 for it. It knows only cosines, so that every embedder will do.
+Kernel ridge regression over the examples of ``examples.toml``: a sentence like those of a class
+gets a score near 1 for it. Alike are sentences of near meaning, by cosines of any embedder, and
+those that share words and pairs of words: that tells "is" from "was" and from "is not".
 """
 
 import tomllib
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, lru_cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from evennia_ai.policy.texts import listed_examples
+from evennia_ai.policy.texts import listed_examples, plain_words
 
 Cosines = Callable[[str, Sequence[str]], Sequence[float]]
 SO, NOT, OTHER = "so", "not", "other"  # it is so, or not so, here and now; neither is stated
+FREE = "free"  # it costs nothing
 DAYTIME = "daytime"  # no kind of fact: which part of the day a sentence tells
-SHARPNESS, RIDGE = 2.0, 0.1
+# Left out one by one, so many examples of "so" and "not" are told where 3 % of the others pass for
+# them: 72 % and 67 %; by the meaning alone 64 % and 56 % (MiniLM).
+SHARPNESS, SHARED_WORDS, RIDGE = 2.0, 0.4, 0.1
 EXAMPLES = Path(__file__).with_name("examples.toml")
 
 
 @cache
 def classes_of(kind: str) -> dict[str, list[str]]:
-    """Return the examples of a kind of fact by class, `SO` and `NOT` among them."""
+    """Return the examples of a kind of fact by class, such as `SO`, `NOT` and `OTHER`."""
     tables = tomllib.loads(EXAMPLES.read_text(encoding="utf-8"))
-    return {name: listed_examples(text.strip()) for name, text in tables[kind].items()}
+    return {name: listed_examples(text) for name, text in tables[kind].items()}
 
 
 def examples_of(kind: str) -> list[str]:
@@ -49,20 +54,27 @@ class ClaimReader:
         if not near:
             return {}
         if kind not in self._weights:
-            self._weights[kind] = learned(
-                kind, [cosines(example, examples) for example in examples]
-            )
-        values = kernel(np.array(near)) @ self._weights[kind]
+            matrix = np.stack([likeness(text, kind, cosines(text, examples)) for text in examples])
+            self._weights[kind] = np.linalg.solve(matrix + RIDGE * np.eye(len(matrix)), goals(kind))
+        values = likeness(sentence, kind, near) @ self._weights[kind]
         return dict(zip(classes_of(kind), map(float, values), strict=True))
 
 
-def kernel(cosines: Any) -> Any:
-    return np.exp(SHARPNESS * (cosines - 1.0))
+def goals(kind: str) -> Any:
+    """Return what the examples of a kind shall score, of shape (examples, classes)."""
+    sizes = [len(texts) for texts in classes_of(kind).values()]
+    return np.repeat(np.eye(len(sizes)), sizes, axis=0)
 
 
-def learned(kind: str, cosines: Sequence[Sequence[float]]) -> Any:
-    """Return weights of shape (examples, classes)."""
-    parts = classes_of(kind).values()
-    goals = np.repeat(np.eye(len(parts)), [len(texts) for texts in parts], axis=0)
-    matrix = kernel(np.array(cosines))
-    return np.linalg.solve(matrix + RIDGE * np.eye(len(goals)), goals)
+def likeness(text: str, kind: str, cosines: Sequence[float]) -> Any:
+    """Return how much a text is like each example of a kind."""
+    own = words_and_pairs(text)
+    words = [words_and_pairs(example) for example in examples_of(kind)]
+    shares = [len(own & other) / np.sqrt(max(1, len(own) * len(other))) for other in words]
+    return np.exp(SHARPNESS * (np.array(cosines) - 1.0)) + SHARED_WORDS * np.array(shares)
+
+
+@lru_cache(2_000)
+def words_and_pairs(text: str) -> frozenset[Any]:
+    words = plain_words(text)
+    return frozenset([*words, *pairwise(words)])

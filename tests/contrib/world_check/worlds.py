@@ -40,7 +40,9 @@ def cast_of(case):
     """Return the names that the texts of a case have within a sentence, as people of its world."""
     texts = [item["text"] for item in (*case["false"], *case["true"])]
     matches = [m for text in texts for part in sentences(text) for m in TERM.finditer(part)]
-    return sorted({m["name"] for m in matches if m["name"] and m.start() and m["name"] != "I"})
+    return sorted(
+        {m["name"] for m in matches if m["name"] and m.start() and m["name"][:2] not in ("I", "I'")}
+    )
 
 
 def caught(check, item, facts):
