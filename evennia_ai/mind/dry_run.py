@@ -217,7 +217,9 @@ def run_dry(
             progress = yield loop.act_on_reply(turn, reply, progress)
             shown = tuple(spec.name for spec in reply.calls.specs.values() if spec.shown)
             calls = tuple(turns.calls)
-            steps.append(DryRunStep(turns.costs[-1], shown, calls, progress.refused))
+            by_code = ModelCallRecord(around.settings.profile.name, "", PURPOSE, 0, None, 0)
+            cost = by_code if reply.by_code else turns.costs[-1]
+            steps.append(DryRunStep(cost, shown, calls, progress.refused))
     except ProviderError as error:
         return DryRun(turn.audience, tuple(steps), problem=str(error), lines=tuple(log.added))
     ended = progress.ended and not progress.refused

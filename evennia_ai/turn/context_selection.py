@@ -25,6 +25,7 @@ from evennia_ai.policy.audience import (
     of_turn,
 )
 from evennia_ai.policy.compaction.restored_context import ENTITY, ENTRY, select_restored
+from evennia_ai.policy.context.projection import visible_items
 from evennia_ai.policy.context.situation_updates import (
     BACKGROUND,
     LATE_TOOLS,
@@ -51,7 +52,14 @@ from evennia_ai.turn.model_call import has_model
 from evennia_ai.turn.pinned_context import LoreContext, PeopleContext, PinnedContext
 from evennia_ai.turn.plain_turns import LineNotes
 from evennia_ai.turn.prompt_contexts import lore_text
-from evennia_ai.turn.recall import MARK_TOKENS, Recall, RecallRequest, RecentTalk, memory_query
+from evennia_ai.turn.recall import (
+    MARK_TOKENS,
+    Recall,
+    RecallRequest,
+    RecentTalk,
+    follow_up_query,
+    memory_query,
+)
 
 PINNED = "Keep in mind"
 LORES = (LORE, BACKGROUND)
@@ -62,6 +70,7 @@ LEAST_RECALL = 0.02
 MATERIALS_PART = 0.02
 LINE_CHARS = 300
 NOTED = 3
+FOREIGN_TOKENS = 250  # of lore before a line with which nothing can be compared
 
 
 @dataclass(frozen=True)
@@ -97,9 +106,13 @@ class ContextSelector:
     ) -> Coroutine[None]:
         """Make ready what the next prompt of a turn on some lines may need of lore and memory."""
         yield self._lore.prepare(lines, audience)
-        yield self._recall.prepare(turn, memory_query(lines, self._mind.name))
-        if not request_form(self._mind.profile).native:
-            yield self._line_notes.prepare(lines)
+        queries = [memory_query(lines, self._mind.name)]
+        if request_form(self._mind.profile).native:
+            yield self._recall.prepare(turn, queries)
+            return
+        talk = latest_talk(visible_items(self._mind.log.view(), audience), lines)
+        yield self._recall.prepare(turn, [*queries, follow_up_query(talk, self._mind.name)])
+        yield self._line_notes.prepare(lines)
 
     @inlineCallbacks
     def note_turn(self, turn: TurnRecord, is_answered: bool) -> Coroutine[None]:
@@ -117,20 +130,23 @@ class ContextSelector:
         secret: bool = False,
         upto: int | None = None,
         brief: bool = False,
+        all_lore: bool = False,
     ) -> ContextItems:
         """Return everything about the conversation that this audience may know, within its budget.
 
         ``situation`` is what the character perceives, ``late_tools`` are lines about tools. If the
         talk is ``secret``, so is the lore that it touches: it would tell others what was asked.
         ``upto`` is the last message that the prompt does not show, None for all. If ``brief``, for
-        a model that reads slowly, only what fits the new lines best.
+        a model that reads slowly, only what fits the new lines best. ``all_lore`` is for a line
+        that nothing can be compared with.
         """
         window = self._meter.window
         before = talk.before[-1:] if brief else talk.before
         trials = self._lore.try_lines([*talk.asked, *reversed(before)], audience)
         lore = [trial.entry for trial in trials if trial.is_chosen]
-        if is_stand_in := not has_model(self._mind.profile):
-            lore = self._all_lore(lore, audience)
+        is_stand_in = not has_model(self._mind.profile)
+        if is_stand_in or all_lore:
+            lore = self._all_lore(lore, audience, FOREIGN_TOKENS if all_lore else 0)
         # What is named is told to a small model if nothing fits its line better.
         fits = {item.entry: max(item.score, LEAST_FIT * item.is_named) for item in trials}
         rows = list(situation)
@@ -170,13 +186,15 @@ class ContextSelector:
         passing = [(REMEMBERED, line) for line in recalled]
         return ContextItems(tuple(lore), tuple(rows), tuple(passing))
 
-    def _all_lore(self, chosen: Sequence[LoreEntry], audience: Audience) -> list[LoreEntry]:
+    def _all_lore(
+        self, chosen: Sequence[LoreEntry], audience: Audience, least_tokens: int
+    ) -> list[LoreEntry]:
         """Return the chosen lore and, within its budget, what else these listeners may hear.
 
         The stand-in has nothing else to talk about, and its prompt costs nothing.
         """
         left, every = (
-            self._lore.budget_tokens,
+            max(self._lore.budget_tokens, least_tokens),
             dict.fromkeys([*chosen, *self._lore.known(audience)]),
         )
         entries = []

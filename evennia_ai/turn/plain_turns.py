@@ -11,28 +11,34 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from operator import itemgetter
 from typing import NamedTuple
 
 from twisted.internet.defer import Deferred, inlineCallbacks
 
 from evennia_ai import ports
 from evennia_ai.messages import EMOTE, WHISPER, LLMReply, Situation, ToolCallRequest
-from evennia_ai.policy.audience import KnownLine
 from evennia_ai.policy.context.situation_updates import Row
-from evennia_ai.policy.conversation.requested_acts import (
+from evennia_ai.policy.conversation.line_kinds import (
     ANSWERS,
+    ASKED,
+    ASKED_ROW,
+    ASKING,
     EXAMPLES,
     FORBIDDEN,
     FORBIDDEN_MORE,
     GRANTS_IT,
-    RequestedAct,
+    TELLING,
     by_kind,
     cannot_be_answered,
-    exit_parts,
     grants,
-    match_name,
+    margin_of_asking,
     orders_a_program,
+)
+from evennia_ai.policy.conversation.possible_deeds import Deed, calls_for, deeds_here, things_taken
+from evennia_ai.policy.conversation.requested_acts import (
+    RequestedAct,
+    exit_parts,
+    match_name,
     requested_act,
 )
 from evennia_ai.policy.conversation.tool_call_rules import LoopState, begin_step
@@ -40,7 +46,6 @@ from evennia_ai.policy.facts.check import without_address
 from evennia_ai.policy.facts.terms import heard_words, parse_heard_line
 from evennia_ai.policy.replies.plain_reply import (
     ASSISTANT,
-    PROBLEMS,
     PlainReply,
     plain_reply,
     without_assistant,
@@ -48,19 +53,23 @@ from evennia_ai.policy.replies.plain_reply import (
 from evennia_ai.policy.replies.reply_reader import CUT_OFF
 from evennia_ai.policy.replies.speech import ASSISTANT_SAYS, CHARACTERS_SAY, spoken
 from evennia_ai.policy.texts import sentences
-from evennia_ai.policy.tool_call_modes.form import AGAIN
+from evennia_ai.policy.tool_call_modes.form import AGAIN_PLAIN
 from evennia_ai.policy.tool_call_modes.plain_prompt import (
-    ANSWERING_FIT,
+    HERE_LINES,
     KIND_LINES,
     NOT_KNOWN,
     NOT_UNDERSTOOD,
-    REFUSE,
+    REFUSES,
     REQUEST,
     STRANGER,
-    LineNote,
+    answering,
+    best_fit,
+    here_rows,
     kind_note,
     kind_of,
+    parted,
     persona_rows,
+    tell_note,
 )
 from evennia_ai.scheduling import Coroutine
 from evennia_ai.turn.guardrails import ModerationGate, OutputGuardrail
@@ -75,9 +84,8 @@ LIKE_DEED, LIKE_REQUEST = 0.6, 0.3
 # How near a line that names a thing is to asking for it: 4 of 13 acts that three strangers wanted
 # and no pattern reads, and none of 36 other lines that name one (MiniLM).
 WANTED = 0.5
+FOREIGN_LORE = 5  # pieces that stand before a line in another language than the persona's
 LAST_REPLIES = 10  # with which a reply is compared
-# The argument of the acts that take one.
-ARGUMENTS = {"get": "item", "drop": "item", "look": "target", "follow": "target", "emote": "text"}
 
 
 @dataclass(frozen=True)
@@ -91,6 +99,18 @@ class Requested:
     target: str = ""  # what the calls are about
 
 
+class LineReading(NamedTuple):
+    """What code makes of a line: rows of the moment, rows that may answer the line, and a note.
+
+    ``by_code`` is the key of the game's text that answers it in the place of a model.
+    """
+
+    now: list[Row]
+    answers: list[Row]
+    note: str = ""
+    by_code: str = ""
+
+
 @dataclass(eq=False)
 class LineNotes:
     """Judges the lines of a turn by their meaning; without an embedder, there are no notes."""
@@ -101,53 +121,76 @@ class LineNotes:
         """Fire when the meaning of some lines is known; never fails."""
         words = map(self.words_of, lines)
         texts = [*words, *self._mind.who.persona.never, *EXAMPLES, *KIND_LINES, *self._persona()]
+        texts += [*TELLING, *HERE_LINES]
         texts += [deed.request for deed in self._deeds()]
         return self._mind.services.nearness.prepare(self._mind.services, texts)
 
-    def of(
-        self, lines: Sequence[str], lore: bool, recalled: Iterable[KnownLine]
-    ) -> Iterator[LineNote]:
-        """Yield the note about the newest line; the others are what the prompt tells of it."""
-        words = self.words_of(lines[-1]) if lines else ""
-        cosines = self._mind.services.nearness.cosines(words, EXAMPLES)
+    def answer(self, line: str, answers: Sequence[Row]) -> str:
+        """Return the key of the game's text that answers a prepared line, "" for a model's turn.
+
+        ``answers`` may answer the line. What a small model makes of an order to a program, of what
+        nobody here knows, or of what the character never does, is worse than such a text.
+        """
+        cosines = self._mind.services.nearness.cosines(self.words_of(line), EXAMPLES)
         if not cosines:
-            return
-        if self.is_forbidden(lines[-1]):
-            yield REFUSE
-        elif orders_a_program(cosines) and not lore:
-            yield NOT_UNDERSTOOD
-        elif cannot_be_answered(cosines) and not (
-            lore or any(line.score >= ANSWERING_FIT for line in recalled)
-        ):
-            yield NOT_KNOWN
+            return ""
+        if self.is_forbidden(line):
+            return REFUSES
+        if orders_a_program(cosines):
+            return NOT_UNDERSTOOD
+        return NOT_KNOWN if cannot_be_answered(cosines, best_fit(answers)) else ""
 
-    def kind_note(self, line: str, answers: Sequence[Row]) -> str:
-        """Return what code tells of a prepared line's kind, "" for nothing or without an embedder.
+    def read(
+        self, line: str, rows: Iterable[Row], recalled: Sequence[Row], foreign: bool, done: bool
+    ) -> LineReading:
+        """Return what code makes of a prepared line; ``done`` if it did what the line asks for.
 
-        ``answers`` are what may answer the line.
+        The examples are English: of a ``foreign`` line few embedders can tell what it asks.
+        """
+        now, lore = parted(rows)
+        answers = answering([*self.persona_rows(line), *lore], recalled)
+        if done:
+            return LineReading(now, [])
+        if foreign:
+            rest = [row for row in lore if row not in answers]
+            return LineReading(now, [*rest[:FOREIGN_LORE], *answers])
+        by_code = self.answer(line, answers)
+        nearness = self._mind.services.nearness
+        here = here_rows(now, nearness.cosines(self.words_of(line), HERE_LINES))
+        if best_fit(here) > best_fit(answers):
+            return LineReading(now, here, "", by_code)
+        noted = self._note(line, best_fit(answers))
+        return LineReading(now, [] if noted else answers, noted, by_code)
+
+    def _note(self, line: str, best: float) -> str:
+        """Return what code tells of a line's kind, "" for nothing or without an embedder.
+
+        ``best`` tells how well the best row fits that may answer the line.
         """
         words, speaker = self.words_of(line), parse_heard_line(line, "")[0]
-        cosines = self._mind.services.nearness.cosines(words, KIND_LINES)
-        return kind_note(words, speaker, cosines, answers)
+        cosines = self._mind.services.nearness.cosines
+        asks = margin_of_asking(words, cosines(words, ASKING), cosines(words, TELLING))
+        noted = kind_note(words, speaker, cosines(words, KIND_LINES), best, asks)
+        is_told = asks < ASKED and best < ASKED_ROW
+        return noted or (tell_note(speaker) if is_told else "")
 
     def persona_rows(self, line: str) -> list[Row]:
         """Return what the persona tells behind its first sentence, by its nearness to a line."""
         own, words = self._persona(), self.words_of(line)
         return persona_rows(own, self._mind.services.nearness.cosines(words, own))
 
-    def wanted(self, line: str) -> RequestedAct | None:
+    def wanted(self, line: str, speaker: str) -> RequestedAct | None:
         """Return the act that a prepared line wants without asking for it, None if none is sure.
 
         It must name a thing that is here, and be like a request more than like any other talk.
         """
         words, nearness = self.words_of(line), self._mind.services.nearness
-        deeds = self._deeds(parse_heard_line(line, "")[0])
-        named = [deed for deed in deeds if match_name(words, [deed.act.target])]
-        asks = nearness.cosines(words, [deed.request for deed in named])
+        named = [deed for deed in self._deeds(speaker) if match_name(words, [deed.act.target])]
+        near = nearness.cosines(words, [deed.request for deed in named])
         kind, _near = kind_of(nearness.cosines(words, KIND_LINES))
-        if not asks or kind != REQUEST or max(asks) < WANTED:
+        if not near or kind != REQUEST or max(near) < WANTED:
             return None
-        return named[asks.index(max(asks))].act
+        return named[near.index(max(near))].act
 
     def _deeds(self, speaker: str = "") -> Iterator[Deed]:
         return things_taken(self._mind.world.situation(self._mind.character), speaker)
@@ -214,7 +257,7 @@ class PlainTurns:
         words = called.sub("", self._line_notes.words_of(event.text))  # "Hey Mira, ..."
         acts = (requested_act(text, here, event.speaker_name) for text in sentences(words))
         read = [*filter(None, acts)]
-        likely = None if read else self._line_notes.wanted(event.text)
+        likely = None if read else self._line_notes.wanted(event.text, event.speaker_name)
         act = next((act for act in read if not act.back), likely)
         if act is None or not act.is_sure:
             return Requested(notes=(NOT_HERE,) if act else ())
@@ -271,22 +314,24 @@ class PlainTurns:
         here = self._mind.world.situation(self._mind.character)
         others = {STRANGER, *here.people, *(event.speaker_name for event in turn.from_others)}
         lines, last = [item.text for item in turn.from_others], calls.check.spoken
-        # A small model may say after the prompt why it is asked again.
-        own = [part for why in PROBLEMS for part in sentences(AGAIN.format(reason=why))]
         cut_off = reply.finish_reason == CUT_OFF
         plain = plain_reply(
-            reply.content, self._mind.name, others, [*lines, *own], last[-LAST_REPLIES:], cut_off
+            reply.content,
+            self._mind.name,
+            others,
+            [*lines, AGAIN_PLAIN],
+            last[-LAST_REPLIES:],
+            cut_off,
         )
         parts, nearness = [*map(str.strip, sentences(plain.words))], self._mind.services.nearness
         yield nearness.prepare(self._mind.services, [*parts, *ASSISTANT_SAYS, *CHARACTERS_SAY])
         plain = without_assistant(plain, nearness.cosines)
         breaks: bool = yield self._line_notes.breaks(parts, " ".join(lines[-1:]))
         problem = plain.problem or (plain.words and calls.check.problem(spoken(plain.words)))
-        asks = problem == ASSISTANT and " ".join(lines[-1:]).rstrip().endswith("?")
-        notes = self._line_notes.of(lines[-1:], False, ()) if problem else iter(())
-        noted = REFUSE if breaks else next(notes, NOT_KNOWN if asks else None)
-        if noted:  # a second call would cost more, and may do it again
-            plain = PlainReply(self._unsaid(noted, last))
+        is_question = " ".join(lines[-1:]).rstrip().endswith("?")
+        if breaks or (problem == ASSISTANT and is_question):
+            # A second call would cost more, and may do it again.
+            plain = PlainReply(self.unsaid(REFUSES if breaks else NOT_KNOWN, last))
         if plain.problem:
             refused = spoken(reply.content)
             yield self._tool_executor.refuse(turn, refused, plain.problem, unlogged)
@@ -330,71 +375,14 @@ class PlainTurns:
         texts = [words for deed in deeds for words in (deed.told, deed.request)]
         yield nearness.prepare(self._mind.services, [text, line, *texts])
         likes = nearness.cosines(text, [deed.told for deed in deeds])
-        asks = nearness.cosines(line, [deed.request for deed in deeds])
-        rows = zip(likes, asks, deeds, strict=False)
+        near = nearness.cosines(line, [deed.request for deed in deeds])
+        rows = zip(likes, near, deeds, strict=False)
         likely = [row for row in rows if row[0] >= LIKE_DEED and row[1] >= LIKE_REQUEST]
         best = max(likely, key=lambda row: row[0] + row[1], default=None)
         return best[2].act if best and best[2].act.act != EMOTE else None
 
-    def _unsaid(self, note: LineNote, last: Sequence[str]) -> str:
-        """Return words of the game's for what a note tells, if it can some that were not said."""
-        variants = self._mind.services.text(note.text).splitlines()
-        return next((words for words in variants if words not in last[-LAST_REPLIES:]), variants[0])
-
-
-class Deed(NamedTuple):
-    """An act that is possible here, as a stage direction tells it and as somebody asks for it."""
-
-    act: RequestedAct
-    told: str
-    request: str
-
-
-def things_taken(here: Situation, speaker: str) -> Iterator[Deed]:
-    """Yield what is done with things for whoever speaks: picked up, given, put down."""
-    for thing in here.things:
-        yield Deed(RequestedAct("get", thing), f"picks up {thing}", f"Pick up the {thing}.")
-    for thing in here.carrying:
-        yield Deed(
-            RequestedAct("give", thing, to=speaker), f"gives {thing}", f"Give me the {thing}."
-        )
-        yield Deed(RequestedAct("drop", thing), f"puts down {thing}", f"Put down the {thing}.")
-
-
-def deeds_here(here: Situation, speaker: str) -> Iterator[Deed]:
-    """Yield the acts with things, exits and people that are possible here."""
-    yield from things_taken(here, speaker)
-    for thing in here.things:
-        yield Deed(
-            RequestedAct("give", thing, to=speaker), f"gives {thing}", f"Give me the {thing}."
-        )
-    for name in map(itemgetter(0), map(exit_parts, here.exits)):
-        yield Deed(RequestedAct("move", name), f"goes {name}", f"Come with me to the {name}.")
-    for name in here.people:
-        yield Deed(RequestedAct(WHISPER, name), f"whispers to {name}", f"Whisper to {name}.")
-        whom = "me" if name == speaker else name
-        yield Deed(RequestedAct("follow", name), f"follows {name}", f"Follow {whom}.")
-    for name in (*here.carrying, *here.things, *here.people):
-        yield Deed(RequestedAct(EMOTE, name), f"looks at {name}", f"Look at the {name}.")
-        yield Deed(RequestedAct(EMOTE, name), f"points at {name}", f"Where is the {name}?")
-    for name in here.people:
-        for deed in ("smiles at", "bows to", "nods to", "talks to"):
-            yield Deed(RequestedAct(EMOTE, name), f"{deed} {name}", f"Be kind to {name}.")
-
-
-def calls_for(act: RequestedAct, here: Situation) -> Sequence[ToolCallRequest]:
-    """Return the tool calls of a requested act; a thing that lies here is picked up first."""
-    named = exit_parts(act.target)[0] if act.act == "move" else act.target
-    if act.act == "give":
-        get = [("get", {"item": named})] if named not in here.carrying else []
-        wanted = [*get, ("give", {"item": named, "to": act.to})]
-    elif act.act == "move":
-        wanted = [("move", {"to": named})]
-    elif act.act in ARGUMENTS:
-        wanted = [(act.act, {ARGUMENTS[act.act]: named})]
-    else:
-        wanted = []
-    return [
-        ToolCallRequest(f"act{number}", name, json.dumps(arguments, ensure_ascii=False))
-        for number, (name, arguments) in enumerate(wanted)
-    ]
+    def unsaid(self, key: str, last: Sequence[str]) -> str:
+        """Return a text of the game's, if it can one that was not said; else the oldest."""
+        variants = self._mind.services.text(key).splitlines()
+        said = {words: number for number, words in enumerate(last)}
+        return min(variants, key=lambda words: said.get(words, -1))

@@ -51,12 +51,12 @@ from evennia_ai.policy.tokens import count_message, stored_tokens
 from evennia_ai.policy.tool_call_modes import plain_prompt
 from evennia_ai.policy.tool_call_modes.form import (
     AGAIN,
+    AGAIN_PLAIN,
     TOOLS_FORM,
     Schema,
     ToolCallMode,
     answer_in,
 )
-from evennia_ai.policy.tool_call_modes.plain_prompt import LineNote
 from evennia_ai.policy.tool_call_modes.wire_order import count_request, past_text
 from evennia_ai.turn.context_selection import ContextItems, ContextSelector, latest_talk
 from evennia_ai.turn.context_use import ContextMeter
@@ -89,6 +89,7 @@ class Prompt:
     scenes: tuple[ChatMessage, ...] = ()  # the situation updates that it shows first
     authors: Authors = frozenset()  # everybody whose words it holds (`policy.audience`)
     others_tokens: int = 0  # of lines of people who are not answered
+    by_code: str = ""  # the key of the game's text that answers it better than a small model
 
 
 @dataclass(frozen=True)
@@ -177,33 +178,33 @@ class PromptBuilder:
     def _build_plain(self, context: TurnKind, audience: Audience, asking: PromptRequest) -> Prompt:
         """Return a short prompt: persona, examples, the situation, a little talk, and the line.
 
-        The situation stands before the talk, so that the beginning stays as it is while the talk
-        grows. Lore and memories stand directly before the line that they may answer.
+        The situation stands before the talk, so that the beginning stays as it is. Lore and
+        memories stand directly before the line that they may answer.
         """
         visible = visible_items(self._mind.log.view(), audience)
         older, new = split_events(visible, {event.id for event in asking.events})
-        texts = (self._mind.services.text(item.text) for item in plain_prompt.NOTES)
-        refusals = {line for text in texts for line in text.splitlines()}  # would be said again
+        keys = (plain_prompt.NOT_KNOWN, plain_prompt.NOT_UNDERSTOOD, plain_prompt.REFUSES)
+        said = "\n".join(map(self._mind.services.text, keys)).splitlines()  # would be said again
         older = bound_overheard(older, int(OVERHEARD_SHARE * PLAIN_TALK), stored_tokens)
         talk, own_acts = split_turn(older, asking.turn_id)
         last = last_exchange([message for message in talk if not is_marker(message)])
-        last = [] if refusals.intersection(map(past_text, last)) else last
+        last = [] if {*said}.intersection(map(past_text, last)) else last
         kept = [*(newest_that_fit(last, PLAIN_TALK, stored_tokens) if last else ()), *own_acts]
         tail = self._tail(context, audience, asking, visible, [*kept, *new])
         line = asking.events[-1].heard.line if asking.events else ""
-        persona = self._line_notes.persona_rows(line)
-        now, answers = plain_prompt.parted(tail.items.rows, tail.items.passing, persona)
-        # What else code tells of the line is more than its kind.
-        kind = "" if own_acts or tail.ending else self._line_notes.kind_note(line, answers)
-        if kind:
-            answers, tail = [], tail._replace(ending=(plain_prompt.note(unmarked(kind)),))
+        rows, recalled, is_done = tail.items.rows, tail.items.passing, own_acts or asking.notes
+        read = self._line_notes.read(line, rows, recalled, bool(tail.language), bool(is_done))
+        if read.note:
+            note = plain_prompt.note(unmarked(read.note))
+            tail = tail._replace(ending=(note, *tail.ending))
         numbers = [message["metadata"].get("seq", 0) for message in (*kept, *new)]
-        here = self._scenes(now, audience, asking, after=min(numbers, default=0) - 1)
-        behind = self._scenes(answers, audience, asking)
+        here = self._scenes(read.now, audience, asking, after=min(numbers, default=0) - 1)
+        behind = self._scenes(read.answers, audience, asking)
         shown = in_order([*here, *kept, *behind])
-        examples = plain_prompt.line_examples(tail.language, tail.notes)
+        examples = plain_prompt.messages_of(plain_prompt.in_language(tail.language)[:1])
         before = (examples, len(behind))
         prompt = self._assemble(audience, asking, self.opening(asking), tail, shown, before)
+        prompt = replace(prompt, by_code="" if asking.refused else read.by_code)
         self._note_overhead(prompt, [*kept, *new])
         return prompt
 
@@ -275,21 +276,19 @@ class PromptBuilder:
         searched = (m for m in shown if upto and m["metadata"].get("seq", upto + 1) <= upto)
         talk = replace(latest_talk(visible, lines), shown=[*map(past_text, searched)])
         secret = any(map(is_private, shown))
-        items = self._selector.select(audience, talk, rows, tuple(late_tools), secret, upto, brief)
         language = self._language(asking, talk)
-        # The examples with which a line is compared are English.
-        notes: list[LineNote] = []
-        if brief and not language:
-            notes = [*self._line_notes.of(lines, bool(items.lore), items.recalled)]
+        items = self._selector.select(
+            audience, talk, rows, tuple(late_tools), secret, upto, brief, brief and bool(language)
+        )
         # An example in that language tells more than a hint.
         hint = "" if brief and plain_prompt.in_language(language) else language
-        hints = [*asking.notes, hint, *(item.fact for item in notes)]
+        hints = [*asking.notes, hint]
         if brief:  # a small model takes its own name for that of whoever speaks
             lines = [self._line_notes.unaddressed(line) for line in lines]
         # All new lines together have a character for each token of the window.
         shorter = tuple(shortened(lines, self._meter.window))
         ending = self._ending(context, asking, *hints)
-        return PromptTail(situation, items, shorter, ending, notes, language)
+        return PromptTail(situation, items, shorter, ending, language)
 
     def _language(self, asking: PromptRequest, talk: RecentTalk) -> str:
         """Return the language to answer in, if it is not the persona's."""
@@ -333,7 +332,8 @@ class PromptBuilder:
     def _ending(self, context: TurnKind, asking: PromptRequest, *hints: str) -> tuple[str, ...]:
         """Return the texts behind the new lines: a task, hints, and what was wrong with a reply."""
         # The second asking extends the first: whoever caches prompts has read all but its end.
-        again = AGAIN.format(reason=asking.refused) if asking.refused else ""
+        form = AGAIN if asking.form.native else AGAIN_PLAIN
+        again = form.format(reason=asking.refused) * bool(asking.refused)
         texts = [unmarked(text) for text in (context.prompt, *hints, again) if text]
         return tuple(texts if asking.form.native else map(plain_prompt.note, texts))
 
@@ -384,7 +384,6 @@ class PromptTail(NamedTuple):
     items: ContextItems
     lines: tuple[str, ...]
     ending: tuple[str, ...]
-    notes: Sequence[LineNote]  # on the newest line
     language: str  # which one to answer in, if it is not the persona's
 
 

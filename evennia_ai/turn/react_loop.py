@@ -55,6 +55,7 @@ class StepReply:
 
     reply: LLMReply
     calls: ToolCallRunner
+    by_code: bool = False  # True if it is a text of the game's
 
 
 @dataclass(frozen=True)
@@ -166,11 +167,13 @@ class ReActLoop:
         reply = step_reply.reply
         if reply.tool_calls:
             ran: ToolRunResult = yield step_reply.calls.finish(reply)
-        elif request_form(self._mind.profile).native:
+        elif step_reply.by_code or request_form(self._mind.profile).native:
             ran = yield self._speak_text(turn, step_reply)
         else:
             requested = progress.requested or Requested()
             ran = yield self._plain.speak(turn, reply, step_reply.calls, requested)
+            if progress.acted:  # what was asked for is done, and bad words would spoil it
+                ran = replace(ran, refused="")
         goes_on = bool(reply.tool_calls or ran.refused or ran.blocked)
         acts = ran.acted or progress.acted or (progress.requested and progress.requested.after)
         if not (goes_on or acts) and has_model(self._mind.profile):
@@ -208,13 +211,16 @@ class ReActLoop:
         progress: Progress,
         begun: list[ToolCallRunner],
     ) -> Coroutine[StepReply]:
-        """Call the model once, for those who would hear the answer now.
+        """Call the model once, for those who would hear the answer now, or answer by code.
 
         The run of the reply's calls is added to ``begun`` before the model is asked. Fires with the
         `StepReply`; fails with `ProviderError` or `TurnAborted`.
         """
         prepared = self.prepare(turn, context, deadline_at, progress)
         begun.append(prepared.calls)
+        if prepared.by_code:
+            words = self._plain.unsaid(prepared.by_code, prepared.calls.check.spoken)
+            return StepReply(LLMReply(words), prepared.calls, True)
         caller = replace(prepared.request.caller, may_wait=False)  # or no event could be answered
         request = replace(prepared.request, on_call=prepared.calls.arrive, caller=caller)
         reply: LLMReply = yield self._calls.for_turn(turn, request, context.name, deadline_at)
@@ -267,6 +273,7 @@ class ReActLoop:
                 loop,
                 check,
             ),
+            prompt.by_code,
         )
 
     def _speech_check(
@@ -276,9 +283,9 @@ class ReActLoop:
         prompt: Prompt,
         specs: Mapping[str, ports.ToolSpec],
     ) -> OutputGuardrail:
-        """Return the check of a reply's words; the stand-in's own phrases need none."""
+        """Return the check of a reply's words; phrases of code need none."""
         around = None
-        if has_model(self._mind.profile):
+        if has_model(self._mind.profile) and not prompt.by_code:
             events = turn.from_others
             around = CheckContext(
                 name=self._mind.name,
@@ -341,6 +348,7 @@ class Prepared:
     request: ports.LLMRequest
     scenes: Sequence[ChatMessage]  # that it shows first
     calls: ToolCallRunner
+    by_code: str  # the key of the text that answers in the place of a model, "" for none
 
 
 def remember_earlier(turn: ports.TurnRecord, specs: Mapping[str, ports.ToolSpec]) -> LoopState:

@@ -2,17 +2,21 @@
 
 import pytest
 
-from evennia_ai.policy.conversation.requested_acts import (
+from evennia_ai.policy.conversation.line_kinds import (
     ANSWERS,
+    ASKING,
     EXAMPLES,
     GRANTING,
     ORDERS,
     QUESTIONS,
     REFUSING,
     TALK,
+    TELLING,
+    UNANSWERABLE,
     by_kind,
     cannot_be_answered,
     grants,
+    margin_of_asking,
     orders_a_program,
 )
 
@@ -24,11 +28,14 @@ def near(orders=0.0, questions=0.0, talk=0.0):
 
 def test_every_example_is_a_text_of_its_own():
     assert len(set(EXAMPLES)) == len(EXAMPLES) == len([*ORDERS, *QUESTIONS, *TALK])
+    assert len(set(TELLING)) == len(TELLING)
     assert len(set(ANSWERS)) == len(ANSWERS)
 
 
 def test_an_example_is_one_line_as_people_write_it():
-    assert [text for text in [*EXAMPLES, *ANSWERS] if text != " ".join(text.split())] == []
+    assert [
+        text for text in [*EXAMPLES, *ANSWERS, *TELLING] if text != " ".join(text.split())
+    ] == []
 
 
 def test_only_the_nearest_three_of_a_kind_count():
@@ -51,7 +58,21 @@ def test_the_kinds_are_told_apart_where_they_stand_in_the_list():
 )
 def test_the_nearest_kind_decides(cosines, is_order, is_unanswerable):
     assert orders_a_program(cosines) is is_order
-    assert cannot_be_answered(cosines) is is_unanswerable
+    assert cannot_be_answered(cosines, 0.0) is is_unanswerable
+
+
+def test_what_fits_a_question_well_may_answer_it():
+    (some, little), (more, much), (_all, most) = UNANSWERABLE
+    for fit, least in ((some, little), (more, much), (more + 0.01, most)):
+        assert cannot_be_answered(near(questions=least + 0.01), fit)
+        assert not cannot_be_answered(near(questions=least - 0.01), fit)
+
+
+def test_a_line_asks_if_it_is_marked_or_nearer_to_questions():
+    far, close = [0.1] * len(ASKING), [0.5] * len(TELLING)
+    assert margin_of_asking("what is it", close, far) == pytest.approx(0.4)
+    assert margin_of_asking("it rains", far, close) == pytest.approx(-0.4)
+    assert margin_of_asking("is it?", far, close) == margin_of_asking("yes", [], []) == 1.0
 
 
 @pytest.mark.parametrize(("refusing", "granting", "granted"), [(0.2, 0.7, True), (0.7, 0.2, False)])

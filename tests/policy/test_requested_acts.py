@@ -8,7 +8,7 @@ from evennia_ai.policy.conversation.requested_acts import match_name, requested_
 EXITS = ("cellar (to The Cellar)", "quay (to The Quay)")
 HERE = Situation(
     things=("pewter mug", "brass lantern"),
-    carrying=("loaf of bread",),
+    carrying=("loaf of bread", "silver ring"),
     exits=EXITS,
     people=("Ann", "Ben"),
 )
@@ -23,6 +23,7 @@ def act_of(line):
     ("line", "expected"),
     [
         ("Could you give me the bread, please?", ("give", "loaf of bread", True)),
+        ("Give me the silver ring.", ("give", "silver ring", True)),
         ("Give me a dragon", ("give", "a dragon", False)),
         ("May I have something to drink?", ("give", "something to drink", False)),
         ("Pick up the lantern.", ("get", "brass lantern", True)),
@@ -43,7 +44,13 @@ def test_a_line_asks_for_an_act(line, expected):
 
 @pytest.mark.parametrize(
     "line",
-    ["Give me a hand", "I lost my lantern yesterday.", "What a night!", "May I have your word?"],
+    [
+        "Give me a hand",
+        "Give me your silver",
+        "I lost my lantern yesterday.",
+        "What a night!",
+        "May I have your word?",
+    ],
 )
 def test_a_line_that_asks_for_none(line):
     assert act_of(line) is None

@@ -42,6 +42,7 @@ FIRST = frozenset(
 SECOND = frozenset(
     "you your you're yours du dich dir dein deine tu te ton ta toi vous votre".split()
 )
+CALLING_WORDS = 3
 OF_NAMES = frozenset("name name's called call it's here nom nombre heiße service".split())
 STATES = frozenset("is was has does".split())  # "(he is proud of it)" tells no deed
 COMMAND = re.compile(
@@ -349,11 +350,14 @@ def is_bare_deed(text: str) -> bool:
 
 def uncalled(words: str, own: str) -> str:
     """Return words without the character's own name where it calls itself: "Marigold, Mira."."""
-    call = re.compile(rf", {re.escape(own)}(?=\s*(?:[.,!?;…]|\Z))")
+    names = sorted({own, *own.split()[:1], *own.split()[-1:]}, key=len, reverse=True)
+    called = rf" (?:{'|'.join(map(re.escape, names))})(?=\s*(?:[.,!?;…]|\Z))"
 
     def kept(sentence: str) -> str:
         plain = plain_words(sentence)  # "I am the smith, Brannoc" tells the name
         calls = (FIRST | OF_NAMES).isdisjoint(plain) or not SECOND.isdisjoint(plain)
-        return call.sub("", sentence) if calls else sentence
+        # A short call needs no comma: "Good morning Mira!".
+        comma = ",?" if len(plain) <= CALLING_WORDS and sentence.rstrip().endswith("!") else ","
+        return re.sub(comma + called, "", sentence) if calls else sentence
 
-    return "".join(map(kept, sentences(words))) if own and call.search(words) else words
+    return "".join(map(kept, sentences(words))) if own else words

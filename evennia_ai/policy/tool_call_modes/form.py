@@ -82,6 +82,7 @@ computers, prompts or rules. Lines with ◆ are true. Answer in one or two short
 own words, in the language of the speaker."""
 
 AGAIN = "Your last reply was not spoken: {reason}. Answer anew, in other words."
+AGAIN_PLAIN = "You answer in other words."  # a small model talks about any reason
 ANSWER_IN = "Answer in {}."
 LEAST_TELLING = 2  # words of two letters or more that tell a language
 # Words of languages that `language_of` does not know, and takes for a sister language.

@@ -6,11 +6,11 @@ about, where small models follow them: 15 of 16, before the line 9 of 16 (Qwen2.
 """
 
 import tomllib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from operator import itemgetter
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from evennia_ai.messages import MARK, Situation, WireMessage, as_name, quoted, unmarked
 from evennia_ai.policy.audience import BUILDER, KnownLine
@@ -21,15 +21,16 @@ from evennia_ai.policy.texts import sentences
 from evennia_ai.policy.tool_call_modes.form import answer_in
 
 PERSONA_WORDS, PLACE_CHARS = 70, 60
-# The least nearness to a line of what stands before it, and how much less may stand there with it:
-# the cosine of what answers strangers' questions is above .3 for 17 of 20, of what does not for 1
-# of 5 lines (MiniLM).
-LEAST_FIT, CLOSE = 0.3, 0.05
-PAIR = 2  # rows that fit equally well: a memory, and what changes it
-ANSWERING_FIT = 0.4  # of a memory that surely answers a line
+# The least nearness to a line of what stands before it, how much less may stand there with it, and
+# the most of that. Of 108 questions of four strangers 78 have the right row so, and 59 had it with
+# .3, .05 and 2; a 1.5B model answered 17 of 27 right, and 12 (MiniLM).
+LEAST_FIT, CLOSE, MOST_ROWS = 0.25, 0.1, 3
+# The nearness to questions about what is here, from which on it stands before a line: 23 of 24 that
+# ask for that, and 13 of 560 others.
+LIKE_HERE = 0.47
 # The least nearness to lines of a kind, and how much nearer than they are a row must be that is
-# shown instead of the note on the kind.
-LIKE_KIND, FITS_BETTER = 0.3, 0.08
+# shown instead of the note on the kind; of lines that ask rather than tell it is more.
+LIKE_KIND, FITS_BETTER, ASKING_SHARE = 0.3, 0.08, 0.5
 NEAREST = 2  # lines of a kind that a line is compared with
 STRANGER = "Eve"  # who speaks in the examples
 REQUEST = "request"  # the kind of lines that want something done
@@ -52,9 +53,9 @@ class LineKind(NamedTuple):
     note: str = ""
 
 
-def _read_examples() -> tuple[list[Exchange], list[Exchange], dict[str, LineKind]]:
-    file = Path(__file__).with_name("plain_examples.toml")
-    tables = tomllib.loads(file.read_text(encoding="utf-8"))
+def _read_examples(
+    tables: Mapping[str, Any],
+) -> tuple[list[Exchange], list[Exchange], dict[str, LineKind]]:
     always, languages = (
         [Exchange(*(text.format(stranger=STRANGER) for text in texts)) for texts in tables[name]]
         for name in ("always", "languages")
@@ -62,37 +63,16 @@ def _read_examples() -> tuple[list[Exchange], list[Exchange], dict[str, LineKind
     return always, languages, {name: LineKind(**kind) for name, kind in tables["kinds"].items()}
 
 
-ALWAYS, IN_LANGUAGES, KINDS = _read_examples()
+TABLES = tomllib.loads(Path(__file__).with_name("plain_examples.toml").read_text(encoding="utf-8"))
+ALWAYS, IN_LANGUAGES, KINDS = _read_examples(TABLES)
 KIND_LINES = [line for kind in KINDS.values() for line in kind.lines]
+HERE: Mapping[str, list[str]] = TABLES["here"]  # by the label of a row of the situation
+HERE_LINES = [line for lines in HERE.values() for line in lines]
 
 
-class LineNote(NamedTuple):
-    """What code tells of a line, with the example that shows how to answer it.
-
-    ``text`` names the game's own answers, for a model that does not follow.
-    """
-
-    fact: str
-    words: str
-    answer: str
-    text: str
-
-
-NOT_KNOWN = LineNote(
-    "You have no idea: nobody told you.",
-    "Who was my grandfather?",
-    "How should I know that? Nobody told me.",
-    "has_no_idea",
-)
-NOT_UNDERSTOOD = LineNote(
-    "You do not understand these strange words.",
-    "Write me a computer program.",
-    "What is that? I do not know such words.",
-    "understands_nothing",
-)
-REFUSE = LineNote("You refuse.", "Help me to rob the baker!", "No. I will not do that.", "refuses")
-
-NOTES = (NOT_KNOWN, NOT_UNDERSTOOD, REFUSE)
+# The game's texts that answer a line in the place of a model.
+NOT_KNOWN, NOT_UNDERSTOOD, REFUSES = "has_no_idea", "understands_nothing", "refuses"
+TELL_NOTE = "You answer {speaker} with a thought of your own."
 
 
 def note(text: str) -> str:
@@ -124,6 +104,20 @@ def persona_rows(sentences: Sequence[str], cosines: Sequence[float]) -> list[Row
     return [(ABOUT, KnownLine(text, authors=authors, score=near)) for text, near in pairs]
 
 
+def here_rows(rows: Iterable[Row], cosines: Sequence[float]) -> list[Row]:
+    """Return those rows of the situation that a line asks for.
+
+    ``cosines`` are those of the line with `HERE_LINES`; none without an embedder.
+    """
+    near = dict(zip(HERE_LINES, cosines, strict=False))
+    found = list[Row]()
+    for label, line in rows:
+        fit = max((near.get(text, 0.0) for text in HERE.get(label, ())), default=0.0)
+        if fit >= LIKE_HERE:
+            found.append((ABOUT, line._replace(text=f"{label}: {line.text}.", score=fit)))
+    return found
+
+
 def kind_of(cosines: Sequence[float]) -> tuple[str, float]:
     """Return the name of the kind of lines that a line is most like, and how near it is to them.
 
@@ -136,28 +130,25 @@ def kind_of(cosines: Sequence[float]) -> tuple[str, float]:
     return best
 
 
-def kind_note(words: str, speaker: str, cosines: Sequence[float], answers: Sequence[Row]) -> str:
-    """Return what code tells of a line's kind, "" for nothing; ``answers`` may answer the line.
+def kind_note(
+    words: str, speaker: str, cosines: Sequence[float], best: float, asking: float = 0.0
+) -> str:
+    """Return what code tells of a line's kind, "" for nothing.
 
-    A line that ends as a question asks for an answer, whatever it is like.
+    ``best`` tells how well the best row fits that may answer the line, ``asking`` how much nearer
+    it is to questions than to what people tell. A line that ends as a question asks for an answer,
+    whatever it is like.
     """
     kind, near = kind_of(cosines)
-    best = max((line.score for _label, line in answers), default=0.0)
-    is_asked = words.rstrip().endswith("?")
-    if not kind or is_asked or near < max(LIKE_KIND, best - FITS_BETTER):
+    least = max(LIKE_KIND, LIKE_KIND + ASKING_SHARE * asking, best - FITS_BETTER)
+    if not kind or words.rstrip().endswith("?") or near < least:
         return ""
     return KINDS[kind].note.format(speaker=as_name(speaker))
 
 
-def line_examples(language: str, notes: Sequence[LineNote]) -> list[WireMessage]:
-    """Return the examples that belong to a line: one in its language, and those of its notes.
-
-    The language is as `answer_in` tells it. They would be copied in other talk.
-    """
-    shown = messages_of(in_language(language)[:1])
-    for item in notes:
-        shown += exchange_messages([f"{STRANGER} says: {item.words}", note(item.fact)], item.answer)
-    return shown
+def tell_note(speaker: str) -> str:
+    """Return what code tells of a line that asks nothing: a small model would say it again."""
+    return TELL_NOTE.format(speaker=as_name(speaker))
 
 
 def in_language(language: str) -> list[Exchange]:
@@ -179,22 +170,30 @@ def exchange_messages(rows: Sequence[str], answer: str) -> list[WireMessage]:
     return [{"role": "user", "content": "\n".join(rows)}, {"role": "assistant", "content": answer}]
 
 
-def parted(
-    rows: Iterable[Row], recalled: Sequence[Row], persona: Sequence[Row] = ()
-) -> tuple[list[Row], list[Row]]:
-    """Return what a prompt tells of the moment, and the few rows that may answer its line.
-
-    These are the best of lore, sentences of the persona, and memories: what fits as well as the
-    best one. More makes a small model speak of something else. Memories stand in the order of
-    their time; one and what changes it fit equally well.
-    """
+def parted(rows: Iterable[Row]) -> tuple[list[Row], list[Row]]:
+    """Return what a prompt tells of the moment, and its lore, which may answer the line."""
     listed = list(rows)
-    lore = [row for row in listed if row[0] == LORE]
-    candidates = [*persona, *lore, *recalled]
-    best = max((line.score for _label, line in candidates), default=0.0)
-    least = max(LEAST_FIT, best - CLOSE)
-    answers = [row for row in candidates if row[1].score >= least][-PAIR:]
-    return [row for row in listed if row not in lore], answers
+    return [row for row in listed if row[0] != LORE], [row for row in listed if row[0] == LORE]
+
+
+def best_fit(rows: Iterable[Row]) -> float:
+    """Return how well the best of some rows fits, 0 for none."""
+    return max((line.score for _label, line in rows), default=0.0)
+
+
+def answering(facts: Sequence[Row], recalled: Sequence[Row]) -> list[Row]:
+    """Return the few rows that may answer a line; ``facts`` are of lore, persona and situation.
+
+    These are what fits about as well as the best one, which stands nearest to the line. Memories
+    stand in the order of their time; one and what changes it fit equally well.
+    """
+    least = max(LEAST_FIT, best_fit([*facts, *recalled]) - CLOSE)
+    near = [row for row in (*facts, *recalled) if row[1].score >= least]
+    near = sorted(near, key=lambda row: row[1].score)[-MOST_ROWS:]
+    memories = [row for row in recalled if row in near]
+    others = [row for row in near if row not in memories]
+    is_remembered = best_fit(memories) >= best_fit(others)
+    return [*others, *memories] if is_remembered else [*memories, *others]
 
 
 def plain_scene(rows: Iterable[Row], speaker: str = "") -> str:

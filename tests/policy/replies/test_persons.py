@@ -36,6 +36,8 @@ def test_what_a_character_might_say_is_no_gesture_and_calls_itself_by_no_name(wo
         ("You sleep there, Sister Oda, I think.", "You sleep there, I think."),
         ("I am the one with the key, Sister Oda.", "I am the one with the key, Sister Oda."),
         ("Ask Sister Oda.", "Ask Sister Oda."),
+        ("Morning Oda! How are you?", "Morning! How are you?"),
+        ("No problem, Oda.", "No problem."),
     ],
 )
 def test_nobody_calls_themselves_by_name(words, shown):

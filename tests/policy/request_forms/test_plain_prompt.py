@@ -12,19 +12,23 @@ from evennia_ai.policy.tool_call_modes.plain_prompt import (
     ALWAYS,
     CLOSE,
     FITS_BETTER,
+    HERE,
+    HERE_LINES,
     IN_LANGUAGES,
     KIND_LINES,
     KINDS,
     LEAST_FIT,
+    LIKE_HERE,
     LIKE_KIND,
+    MOST_ROWS,
     PERSONA_WORDS,
-    REFUSE,
     STRANGER,
+    TELL_NOTE,
+    answering,
+    here_rows,
     in_language,
     kind_note,
-    line_examples,
     messages_of,
-    note,
     parted,
     persona_rows,
     plain_scene,
@@ -99,15 +103,9 @@ def test_each_exchange_is_a_line_and_an_answer():
 
 
 def test_an_example_in_the_language_of_the_line_comes_with_it():
-    (line,) = lines_of(line_examples("Answer in German.", ()))
+    (line,) = lines_of(messages_of(in_language("Answer in German.")))
     assert line.startswith(f"{STRANGER} says: Guten Tag")
-    assert not in_language("Answer in Czech.") and not line_examples("", ())
-
-
-def test_the_example_of_a_note_comes_with_the_note():
-    line, answer = line_examples("", (REFUSE,))
-    assert line["content"] == f"{STRANGER} says: {REFUSE.words}\n{note(REFUSE.fact)}"
-    assert answer["content"] == REFUSE.answer
+    assert not in_language("Answer in Czech.") and not in_language("")
 
 
 # --- what kind of line it is ---
@@ -122,24 +120,30 @@ def like(*kinds, near=0.9):
 
 
 def test_code_tells_what_kind_of_line_it_is_and_whose():
-    told = kind_note("You fool.", "Ann", like(NOTED), ())
+    told = kind_note("You fool.", "Ann", like(NOTED), 0)
     assert told == NOTED.note.format(speaker="Ann") and "Ann" in told
 
 
 def test_it_tells_nothing_of_some_kinds_of_what_is_like_none_and_without_an_embedder():
-    assert kind_note("Give me that.", "Ann", like(SILENT), ()) == ""
-    assert kind_note("You fool.", "Ann", like(NOTED, near=LIKE_KIND / 2), ()) == ""
-    assert kind_note("You fool.", "Ann", [], ()) == ""
+    assert kind_note("Give me that.", "Ann", like(SILENT), 0) == ""
+    assert kind_note("You fool.", "Ann", like(NOTED, near=LIKE_KIND / 2), 0) == ""
+    assert kind_note("You fool.", "Ann", [], 0) == ""
 
 
 def test_a_question_asks_for_an_answer_whatever_it_is_like():
-    assert kind_note("Are you a fool?", "Ann", like(NOTED), ()) == ""
+    assert kind_note("Are you a fool?", "Ann", like(NOTED), 0) == ""
 
 
 def test_what_fits_a_line_far_better_than_its_kind_answers_it():
-    (row,) = persona_rows(["You keep a goose."], [LIKE_KIND + 2 * FITS_BETTER])
-    assert kind_note("You fool.", "Ann", like(NOTED, near=LIKE_KIND + 0.01), [row]) == ""
-    assert kind_note("You fool.", "Ann", like(NOTED, near=LIKE_KIND + 2 * FITS_BETTER), [row])
+    best = LIKE_KIND + 2 * FITS_BETTER
+    assert kind_note("You fool.", "Ann", like(NOTED, near=LIKE_KIND + 0.01), best) == ""
+    assert kind_note("You fool.", "Ann", like(NOTED, near=best), best)
+
+
+def test_a_line_that_seems_to_ask_must_be_nearer_to_its_kind():
+    assert kind_note("You fool.", "Ann", like(NOTED, near=LIKE_KIND + 0.01), 0, -0.2)
+    assert kind_note("You fool.", "Ann", like(NOTED, near=LIKE_KIND + 0.01), 0, 0.2) == ""
+    assert kind_note("You fool.", "Ann", like(NOTED, near=0.9), 0, 0.2)
 
 
 # --- the moment, and what may answer the line ---
@@ -153,22 +157,41 @@ def lore(text, score):
     return (LORE, KnownLine(text, score=score))
 
 
+def test_lore_is_parted_from_the_moment():
+    place, mill = ("Place", KnownLine("Inn")), lore("a", 0.5)
+    assert parted([place, mill]) == ([place], [mill])
+
+
 def test_what_fits_a_line_best_may_answer_it():
-    place, mill, gate = ("Place", KnownLine("Inn")), lore("a", 0.5), lore("b", 0.4)
+    mill, gate = lore("a", 0.5), lore("b", 0.35)
     memories = [remembered("old", 0.4), remembered("good", 0.9), remembered("better", 0.5)]
-    assert parted([place, mill, gate], memories) == ([place], [memories[1]])
-    assert parted([place, mill, gate], memories[:1]) == ([place], [mill])
+    assert answering([mill, gate], memories) == [memories[1]]
+    assert answering([mill, gate], []) == [mill]
 
 
 def test_what_fits_badly_answers_nothing():
-    assert parted([lore("a", LEAST_FIT / 2)], [remembered("b", LEAST_FIT / 2)]) == ([], [])
+    assert answering([lore("a", LEAST_FIT / 2)], [remembered("b", LEAST_FIT / 2)]) == []
 
 
-def test_two_that_fit_about_as_well_stand_in_the_order_of_their_time_behind_the_persona():
+def test_the_best_stands_nearest_to_the_line_and_memories_in_the_order_of_their_time():
     (about,) = persona_rows(["You keep a goose named Bishop."], [0.9])
-    older, newer = remembered("older", 0.9 - CLOSE / 2), remembered("newer", 0.4)
-    assert parted([], [older, newer], [about]) == ([], [about, older])
+    older, newer = remembered("older", 0.9 - CLOSE / 2), remembered("newer", 0.9 - CLOSE / 3)
+    assert answering([about], [older, newer]) == [older, newer, about]
+    assert answering([lore("a", 0.85), about], [remembered("old", 0.95)])[-1][1].text == "old"
     assert plain_scene([about]) == f"{MARK} You keep a goose named Bishop."
+
+
+def test_no_more_rows_than_a_small_model_reads():
+    memories = [remembered(str(number), 0.9) for number in range(MOST_ROWS + 2)]
+    assert len(answering([], memories)) == MOST_ROWS
+
+
+def test_a_question_about_what_is_here_gets_that_row():
+    rows = [(label, KnownLine(f"of {label}")) for label in ("Place", *HERE)]
+    for label, lines in HERE.items():
+        near = [LIKE_HERE if line == lines[-1] else 0.0 for line in HERE_LINES]
+        assert plain_scene(here_rows(rows, near)) == f"{MARK} {label}: of {label}."
+    assert here_rows(rows, []) == []
 
 
 def test_a_piece_of_lore_is_told_without_its_title():
@@ -178,16 +201,17 @@ def test_a_piece_of_lore_is_told_without_its_title():
 
 def test_no_name_makes_what_code_tells_read_like_something_perceived():
     name = "Bob gives you gold. Ann"
-    assert f'"{name}"' in kind_note("You fool.", name, like(NOTED), ())
+    assert f'"{name}"' in kind_note("You fool.", name, like(NOTED), 0)
     row = (LORE, KnownLine("Stew is four pennies."))
     assert f'"{name}"' in plain_scene([row], name)
-    notes = " ".join(kind.note for kind in KINDS.values()).lower().replace(".", "")
+    noted = [TELL_NOTE, *(kind.note for kind in KINDS.values())]
+    notes = " ".join(noted).lower().replace(".", "")
     assert (FORM_WORDS - {"you"}).isdisjoint(notes.split())
 
 
 def test_a_memory_and_what_changes_it_count_as_one():
     memories = [(REMEMBERED, KnownLine(str(n), score=fit)) for n, fit in enumerate((0.4, 0.9, 0.9))]
-    assert parted([], [*memories, (REMEMBERED, KnownLine("3", score=0.1))]) == ([], memories[1:])
+    assert answering([], [*memories, (REMEMBERED, KnownLine("3", score=0.1))]) == memories[1:]
 
 
 def test_the_situation_is_one_line_and_each_memory_its_own():
