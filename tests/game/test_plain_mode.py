@@ -308,6 +308,13 @@ def test_a_line_that_tells_something_is_answered_with_a_thought(game, with_meani
     assert text_of(request).endswith(note("You answer Ann with a thought of your own."))
 
 
+def test_what_only_says_a_line_again_is_asked_for_again(game, with_meaning, ann):
+    line = "Mira, my mother could shout a cow out of a field from two miles."
+    said = "Yes, she could shout a cow out of a field from two miles."
+    assert len(says(game, ann, line, said, "A loud woman, then.")) == 2
+    assert ann.last() == 'Mira says, "A loud woman, then."'
+
+
 def test_a_line_that_follows_up_another_is_searched_with_it(game, with_meaning, ann):
     says(game, ann, "Mira, my jackdaw is called Magpie, and she steals spoons.", "A thief!")
     for number in range(20):

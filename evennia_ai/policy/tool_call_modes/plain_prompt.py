@@ -84,7 +84,7 @@ def short_persona(name: str, persona: Persona) -> str:
     """Return the first whole sentences of a persona, about `PERSONA_WORDS` words.
 
     What others may not know and what it never does are left out: a small model tells it. Code
-    minds them (`turn.plain_turns`).
+    minds them (`turn.line_notes`).
     """
     texts = [persona.text, persona.voice and f"Your voice: {persona.voice}.", persona.manner]
     kept = [f"You are {name}."] if name not in persona.text else []
