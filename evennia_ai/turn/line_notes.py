@@ -10,43 +10,13 @@ from twisted.internet.defer import Deferred, inlineCallbacks
 
 from evennia_ai import ports
 from evennia_ai.policy.context.situation_updates import Row
-from evennia_ai.policy.conversation.line_kinds import (
-    ANSWERS,
-    ASKED,
-    ASKED_ROW,
-    ASKING,
-    EXAMPLES,
-    FORBIDDEN,
-    FORBIDDEN_MORE,
-    GRANTS_IT,
-    TELLING,
-    by_kind,
-    cannot_be_answered,
-    grants,
-    margin_of_asking,
-    orders_a_program,
-)
+from evennia_ai.policy.conversation import line_kinds
 from evennia_ai.policy.conversation.possible_deeds import Deed, things_taken
 from evennia_ai.policy.conversation.requested_acts import RequestedAct, match_name
 from evennia_ai.policy.facts.check import without_address
 from evennia_ai.policy.facts.terms import heard_words, parse_heard_line
 from evennia_ai.policy.texts import sentences
-from evennia_ai.policy.tool_call_modes.plain_prompt import (
-    HERE_LINES,
-    KIND_LINES,
-    NOT_KNOWN,
-    NOT_UNDERSTOOD,
-    REFUSES,
-    REQUEST,
-    answering,
-    best_fit,
-    here_rows,
-    kind_note,
-    kind_of,
-    parted,
-    persona_rows,
-    tell_note,
-)
+from evennia_ai.policy.tool_call_modes import plain_prompt
 from evennia_ai.scheduling import Coroutine
 
 # How near a line that names a thing is to asking for it: 4 of 13 acts that three strangers wanted
@@ -79,8 +49,14 @@ class LineNotes:
     def prepare(self, lines: Iterable[str]) -> Deferred[None]:
         """Fire when the meaning of some lines is known; never fails."""
         words = map(self.words_of, lines)
-        texts = [*words, *self._mind.who.persona.never, *EXAMPLES, *KIND_LINES, *self._persona()]
-        texts += [*TELLING, *HERE_LINES]
+        texts = [
+            *words,
+            *self._mind.who.persona.never,
+            *line_kinds.EXAMPLES,
+            *plain_prompt.KIND_LINES,
+            *self._persona(),
+        ]
+        texts += [*line_kinds.TELLING, *plain_prompt.HERE_LINES]
         texts += [deed.request for deed in self._deeds()]
         return self._mind.services.nearness.prepare(self._mind.services, texts)
 
@@ -90,14 +66,18 @@ class LineNotes:
         ``answers`` may answer the line. What a small model makes of an order to a program, of what
         nobody here knows, or of what the character never does, is worse than such a text.
         """
-        cosines = self._mind.services.nearness.cosines(self.words_of(line), EXAMPLES)
+        cosines = self._mind.services.nearness.cosines(self.words_of(line), line_kinds.EXAMPLES)
         if not cosines:
             return ""
         if self.is_forbidden(line):
-            return REFUSES
-        if orders_a_program(cosines):
-            return NOT_UNDERSTOOD
-        return NOT_KNOWN if cannot_be_answered(cosines, best_fit(answers)) else ""
+            return plain_prompt.REFUSES
+        if line_kinds.orders_a_program(cosines):
+            return plain_prompt.NOT_UNDERSTOOD
+        return (
+            plain_prompt.NOT_KNOWN
+            if line_kinds.cannot_be_answered(cosines, plain_prompt.best_fit(answers))
+            else ""
+        )
 
     def read(
         self, line: str, rows: Iterable[Row], recalled: Sequence[Row], foreign: bool, done: bool
@@ -106,8 +86,8 @@ class LineNotes:
 
         The examples are English: of a ``foreign`` line few embedders can tell what it asks.
         """
-        now, lore = parted(rows)
-        answers = answering([*self.persona_rows(line), *lore], recalled)
+        now, lore = plain_prompt.parted(rows)
+        answers = plain_prompt.answering([*self.persona_rows(line), *lore], recalled)
         if done:
             return LineReading(now, [])
         if foreign:
@@ -115,10 +95,12 @@ class LineNotes:
             return LineReading(now, [*rest[:FOREIGN_LORE], *answers])
         by_code = self.answer(line, answers)
         nearness = self._mind.services.nearness
-        here = here_rows(now, nearness.cosines(self.words_of(line), HERE_LINES))
-        if best_fit(here) > best_fit(answers):
+        here = plain_prompt.here_rows(
+            now, nearness.cosines(self.words_of(line), plain_prompt.HERE_LINES)
+        )
+        if plain_prompt.best_fit(here) > plain_prompt.best_fit(answers):
             return LineReading(now, here, "", by_code)
-        noted = self._note(line, best_fit(answers))
+        noted = self._note(line, plain_prompt.best_fit(answers))
         return LineReading(now, [] if noted else answers, noted, by_code)
 
     def _note(self, line: str, best: float) -> str:
@@ -128,15 +110,19 @@ class LineNotes:
         """
         words, speaker = self.words_of(line), parse_heard_line(line, "")[0]
         cosines = self._mind.services.nearness.cosines
-        asks = margin_of_asking(words, cosines(words, ASKING), cosines(words, TELLING))
-        noted = kind_note(words, speaker, cosines(words, KIND_LINES), best, asks)
-        is_told = asks < ASKED and best < ASKED_ROW
-        return noted or (tell_note(speaker) if is_told else "")
+        asks = line_kinds.margin_of_asking(
+            words, cosines(words, line_kinds.ASKING), cosines(words, line_kinds.TELLING)
+        )
+        noted = plain_prompt.kind_note(
+            words, speaker, cosines(words, plain_prompt.KIND_LINES), best, asks
+        )
+        is_told = asks < line_kinds.ASKED and best < line_kinds.ASKED_ROW
+        return noted or (plain_prompt.tell_note(speaker) if is_told else "")
 
     def persona_rows(self, line: str) -> list[Row]:
         """Return what the persona tells behind its first sentence, by its nearness to a line."""
         own, words = self._persona(), self.words_of(line)
-        return persona_rows(own, self._mind.services.nearness.cosines(words, own))
+        return plain_prompt.persona_rows(own, self._mind.services.nearness.cosines(words, own))
 
     def wanted(self, line: str, speaker: str) -> RequestedAct | None:
         """Return the act that a prepared line wants without asking for it, None if none is sure.
@@ -146,8 +132,8 @@ class LineNotes:
         words, nearness = self.words_of(line), self._mind.services.nearness
         named = [deed for deed in self._deeds(speaker) if match_name(words, [deed.act.target])]
         near = nearness.cosines(words, [deed.request for deed in named])
-        kind, _near = kind_of(nearness.cosines(words, KIND_LINES))
-        if not near or kind != REQUEST or max(near) < WANTED:
+        kind, _near = plain_prompt.kind_of(nearness.cosines(words, plain_prompt.KIND_LINES))
+        if not near or kind != plain_prompt.REQUEST or max(near) < WANTED:
             return None
         return named[near.index(max(near))].act
 
@@ -161,8 +147,10 @@ class LineNotes:
         """
         nearness, words = self._mind.services.nearness, self.words_of(line)
         cosines = nearness.cosines(words, self._mind.who.persona.never)
-        _orders, _questions, talk = by_kind(nearness.cosines(words, EXAMPLES))
-        return bool(cosines) and max(cosines) >= max(FORBIDDEN, talk + FORBIDDEN_MORE)
+        _orders, _questions, talk = line_kinds.by_kind(nearness.cosines(words, line_kinds.EXAMPLES))
+        return bool(cosines) and max(cosines) >= max(
+            line_kinds.FORBIDDEN, talk + line_kinds.FORBIDDEN_MORE
+        )
 
     @inlineCallbacks
     def breaks(self, sentences: Sequence[str], line: str) -> Coroutine[bool]:
@@ -173,22 +161,27 @@ class LineNotes:
         never, nearness = self._mind.who.persona.never, self._mind.services.nearness
         if not never:
             return False
-        texts = [self.words_of(line), *sentences, *never, *ANSWERS, *EXAMPLES]
+        texts = [self.words_of(line), *sentences, *never, *line_kinds.ANSWERS, *line_kinds.EXAMPLES]
         yield nearness.prepare(self._mind.services, texts)
 
         def is_near(text: str) -> bool:
-            return max(nearness.cosines(text, never), default=0.0) >= GRANTS_IT
+            return max(nearness.cosines(text, never), default=0.0) >= line_kinds.GRANTS_IT
 
         is_asked = self.is_forbidden(line)
-        judged = [(text, nearness.cosines(text, ANSWERS)) for text in sentences]
-        return any(near and grants(near) and (is_asked or is_near(text)) for text, near in judged)
+        judged = [(text, nearness.cosines(text, line_kinds.ANSWERS)) for text in sentences]
+        return any(
+            near and line_kinds.grants(near) and (is_asked or is_near(text))
+            for text, near in judged
+        )
 
     def says_again(self, sentence: str, line: str) -> bool:
         """Return True for a prepared sentence that tells what a line that asks nothing told."""
         words, cosines = self.words_of(line), self._mind.services.nearness.cosines
         near = max(cosines(words, [sentence]), default=0.0)
-        asks = margin_of_asking(words, cosines(words, ASKING), cosines(words, TELLING))
-        return near >= SAID_AGAIN and asks < ASKED
+        asks = line_kinds.margin_of_asking(
+            words, cosines(words, line_kinds.ASKING), cosines(words, line_kinds.TELLING)
+        )
+        return near >= SAID_AGAIN and asks < line_kinds.ASKED
 
     def _persona(self) -> list[str]:
         return [*map(str.strip, sentences(self._mind.who.persona.text))][1:]
