@@ -193,8 +193,8 @@ class Recall:
             if text in known or (noted and taken.issuperset(noted)):
                 continue
             age = self._age_of(match.record)
-            dated = wanted.brief or age not in ages  # of a brief prompt any line may be left out
-            cost = tokens_of(self.line(match.record, dated=dated)) + MARK_TOKENS
+            told = self.told if wanted.brief else partial(self.line, dated=age not in ages)
+            cost = tokens_of(told(match.record)) + MARK_TOKENS
             if cost > room:
                 continue
             room -= cost

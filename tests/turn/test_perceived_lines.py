@@ -27,7 +27,7 @@ from evennia_ai.policy.compaction.summary import transcript_lines
 from evennia_ai.policy.context.projection import CompactionRecord
 from evennia_ai.policy.conversation.persona_and_lore import LoreEntry
 from evennia_ai.policy.sanitize import clean_heard
-from evennia_ai.policy.tool_call_modes.form import REQUEST_FORMS
+from evennia_ai.policy.tool_call_modes.form import AGAIN_PLAIN, REQUEST_FORMS
 from evennia_ai.policy.tool_call_modes.plain_prompt import ALWAYS, IN_LANGUAGES, note
 from evennia_ai.policy.tool_call_modes.wire_order import WireStyle, arrange
 from evennia_ai.turn.prompt_building import PromptRequest
@@ -57,7 +57,7 @@ OF_CODE = re.compile(
     rf"{MARK} (?:Place|You see|People here|Things here|Exits|You carry|About yourself|Time|Also|"
     rf"You can tell [^{MARK}:]*|Of those here|You are after|You never forget|Author's note): "
     rf"[^{MARK}]*"
-    rf"|{MARK} You remember, [^{MARK}]*|{MARK} Your last reply was not spoken: [^{MARK}]*"
+    rf"|{MARK} You remember, [^{MARK}]*|{MARK} {AGAIN_PLAIN}"
 )
 EXAMPLE = re.compile(
     "|".join(

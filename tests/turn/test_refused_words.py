@@ -7,6 +7,7 @@ import pytest
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import ContextOverflow, ProviderUnavailable
 from evennia_ai.messages import LLMReply
+from evennia_ai.policy.tool_call_modes.form import AGAIN, AGAIN_PLAIN, TOOLS
 from tests.minds import MemoryMind
 from tests.scripted import ScriptedLLM, call
 
@@ -57,7 +58,8 @@ def test_an_artefact_is_asked_for_once_more_with_what_was_wrong(form, words):
     first, second = prompts(script)
     reason = script.mind.turns.acts[0].result
     assert reason
-    assert f"Your last reply was not spoken: {reason}." in second
+    again = AGAIN.format(reason=reason) if form == TOOLS else AGAIN_PLAIN
+    assert again in second
     assert "was not spoken" not in first
     assert MARK not in second
 
