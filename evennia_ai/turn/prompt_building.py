@@ -60,8 +60,8 @@ from evennia_ai.policy.tool_call_modes.form import (
 from evennia_ai.policy.tool_call_modes.wire_order import count_request, past_text
 from evennia_ai.turn.context_selection import ContextItems, ContextSelector, latest_talk
 from evennia_ai.turn.context_use import ContextMeter
-from evennia_ai.turn.line_notes import LineNotes
 from evennia_ai.turn.model_call import ModelCalls
+from evennia_ai.turn.plain_turns import LineNotes
 from evennia_ai.turn.prompt_contexts import PRESSURE, TurnKind
 from evennia_ai.turn.prompt_trace import trace_talk
 from evennia_ai.turn.recall import RecentTalk

@@ -6,7 +6,7 @@ import pytest
 from evennia_ai.llm.openai_client import build_body
 from evennia_ai.memory import embedders
 from evennia_ai.models import ToolCall
-from evennia_ai.policy.conversation.line_kinds import ANSWERS, GRANTING
+from evennia_ai.policy.conversation.requested_acts import ANSWERS, GRANTING
 
 NEVER = "You never open the cellar."
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from evennia_ai.policy.conversation.line_kinds import (
+from evennia_ai.policy.conversation.requested_acts import (
     ANSWERS,
     ASKING,
     EXAMPLES,

@@ -5,8 +5,7 @@ import json
 import pytest
 
 from evennia_ai.messages import Situation
-from evennia_ai.policy.conversation.possible_deeds import calls_for
-from evennia_ai.policy.conversation.requested_acts import RequestedAct
+from evennia_ai.policy.conversation.requested_acts import RequestedAct, calls_for
 
 HERE = Situation(
     place="Tavern", things=("lamp",), carrying=("mug",), exits=("quay (to Saltmarket Quay)",)

@@ -25,7 +25,7 @@ from evennia_ai.errors import NothingDone, StoreUnavailable
 from evennia_ai.game.perception import find_object
 from evennia_ai.game.texts import text
 from evennia_ai.messages import ChatMessage, is_offline, is_puppeted
-from evennia_ai.policy.conversation.line_kinds import ANSWERS, grants
+from evennia_ai.policy.conversation.requested_acts import ANSWERS, grants
 from evennia_ai.policy.facts.check import without_address
 from evennia_ai.policy.facts.terms import heard_words, own_utterances, without_names
 from evennia_ai.policy.texts import sentences

@@ -75,6 +75,18 @@ NOT_KNOWN, NOT_UNDERSTOOD, REFUSES = "has_no_idea", "understands_nothing", "refu
 TELL_NOTE = "You answer {speaker} with a thought of your own."
 
 
+class LineReading(NamedTuple):
+    """What code makes of a line: rows of the moment, rows that may answer the line, and a note.
+
+    ``by_code`` is the key of the game's text that answers it in the place of a model.
+    """
+
+    now: list[Row]
+    answers: list[Row]
+    note: str = ""
+    by_code: str = ""
+
+
 def note(text: str) -> str:
     """Return a line of code's own for a prompt, as no player can write it."""
     return f"{MARK} {text}"
@@ -84,7 +96,7 @@ def short_persona(name: str, persona: Persona) -> str:
     """Return the first whole sentences of a persona, about `PERSONA_WORDS` words.
 
     What others may not know and what it never does are left out: a small model tells it. Code
-    minds them (`turn.line_notes`).
+    minds them (`turn.plain_turns`).
     """
     texts = [persona.text, persona.voice and f"Your voice: {persona.voice}.", persona.manner]
     kept = [f"You are {name}."] if name not in persona.text else []
@@ -110,12 +122,12 @@ def here_rows(rows: Iterable[Row], cosines: Sequence[float]) -> list[Row]:
     ``cosines`` are those of the line with `HERE_LINES`; none without an embedder.
     """
     near = dict(zip(HERE_LINES, cosines, strict=False))
-    found = list[Row]()
+    wanted = list[Row]()
     for label, line in rows:
         fit = max((near.get(text, 0.0) for text in HERE.get(label, ())), default=0.0)
         if fit >= LIKE_HERE:
-            found.append((ABOUT, line._replace(text=f"{label}: {line.text}.", score=fit)))
-    return found
+            wanted.append((ABOUT, line._replace(text=f"{label}: {line.text}.", score=fit)))
+    return wanted
 
 
 def kind_of(cosines: Sequence[float]) -> tuple[str, float]:
