@@ -381,5 +381,5 @@ class PlainTurns:
     def unsaid(self, key: str, last: Sequence[str]) -> str:
         """Return a text of the game's, if it can one that was not said; else the oldest."""
         variants = self._mind.services.text(key).splitlines()
-        said = {words: number for number, words in enumerate(last)}
-        return min(variants, key=lambda words: said.get(words, -1))
+        places = {words: number for number, words in enumerate(last)}
+        return min(variants, key=lambda words: places.get(words, -1))

@@ -184,11 +184,11 @@ class PromptBuilder:
         visible = visible_items(self._mind.log.view(), audience)
         older, new = split_events(visible, {event.id for event in asking.events})
         keys = (plain_prompt.NOT_KNOWN, plain_prompt.NOT_UNDERSTOOD, plain_prompt.REFUSES)
-        said = "\n".join(map(self._mind.services.text, keys)).splitlines()  # would be said again
+        fixed = "\n".join(map(self._mind.services.text, keys)).splitlines()  # would be said again
         older = bound_overheard(older, int(OVERHEARD_SHARE * PLAIN_TALK), stored_tokens)
         talk, own_acts = split_turn(older, asking.turn_id)
         last = last_exchange([message for message in talk if not is_marker(message)])
-        last = [] if {*said}.intersection(map(past_text, last)) else last
+        last = [] if {*fixed}.intersection(map(past_text, last)) else last
         kept = [*(newest_that_fit(last, PLAIN_TALK, stored_tokens) if last else ()), *own_acts]
         tail = self._tail(context, audience, asking, visible, [*kept, *new])
         line = asking.events[-1].heard.line if asking.events else ""

@@ -175,10 +175,10 @@ class Recall:
         best = max((match.fit for match in matches), default=0.0)
         if wanted.brief and earlier and best < NEAR_NOTHING:
             # The line alone is near to none of them, whatever it follows up.
-            found = search(follow_up_query(talk, self._mind.name))
-            most = max((match.fit for match in found), default=0.0)
+            matches = search(follow_up_query(talk, self._mind.name))
+            most = max((match.fit for match in matches), default=0.0)
             scale = min(1.0, FOLLOWED / most) if most > 0 else 1.0
-            matches = [replace(match, fit=scale * match.fit) for match in found]
+            matches = [replace(match, fit=scale * match.fit) for match in matches]
         return without_questions(matches, talk.asked)
 
     def _choose(
@@ -193,8 +193,8 @@ class Recall:
             if text in known or (noted and taken.issuperset(noted)):
                 continue
             age = self._age_of(match.record)
-            told = self.told if wanted.brief else partial(self.line, dated=age not in ages)
-            cost = tokens_of(told(match.record)) + MARK_TOKENS
+            shown_as = self.told if wanted.brief else partial(self.line, dated=age not in ages)
+            cost = tokens_of(shown_as(match.record)) + MARK_TOKENS
             if cost > room:
                 continue
             room -= cost
