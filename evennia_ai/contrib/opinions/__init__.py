@@ -10,12 +10,12 @@ from evennia_ai import signals
 from evennia_ai.assistant_character import AssistantMixin
 from evennia_ai.config.profiles import request_form
 from evennia_ai.contrib.opinions.aiopinions import CmdAIOpinions
-from evennia_ai.contrib.opinions.deeds import dbref_of, record_deed, rules_of, store_of, weigh_words
+from evennia_ai.contrib.opinions.deeds import dbref_of, record_deed, store_of, weigh_words
 from evennia_ai.contrib.opinions.opinion_records import OpinionDeeds
-from evennia_ai.contrib.opinions.opinion_rules import DEEDS, OpinionSettings
+from evennia_ai.contrib.opinions.opinion_rules import OpinionSettings
 from evennia_ai.extension import Allow, EntryReader, Extension, Tool
 from evennia_ai.game.wares import Trade
-from evennia_ai.messages import PERCEIVED, SAY, WHISPER, Audience, InboxEvent
+from evennia_ai.messages import SAY, WHISPER, Audience, InboxEvent
 from evennia_ai.policy.audience import KnownLine, of_records
 from evennia_ai.policy.records.record import is_known_to
 from evennia_ai.ports import MindContext, RecordStore, ToolContext
@@ -123,14 +123,12 @@ class OpinionsExtension(Extension):
         return [(LABEL, line) for _weight, line in rows[:most]]
 
     def _hear(self, sender: Any, character: Any, event: InboxEvent, **_more: Any) -> None:
-        """Note that a row tells of a deed; weigh what a player says to the character."""
-        line = event.heard
-        if not self._serves(sender):
-            return
-        if line.evidence == PERCEIVED and DEEDS.get(line.kind, line.kind) in rules_of(character):
+        """Let the next look read the log, and weigh what a player says to the character."""
+        if self._serves(sender):
             OpinionDeeds.of(character).is_behind = True
-        elif line.addressed and not line.hops and line.kind in (SAY, WHISPER):
-            sender.services.slices.put(weigh_words, character, event)
+            line = event.heard
+            if line.addressed and not line.hops and line.kind in (SAY, WHISPER):
+                sender.services.slices.put(weigh_words, character, event)
 
     def _note(self, sender: Any, signal: Any, **deed: Any) -> None:
         if self._serves(sender):

@@ -62,11 +62,14 @@ class CmdAIOpinions(AICommand):
         if self.rhs:
             self.show_person(self.find_person(self.rhs))
             return
-        people = list(dict.fromkeys(record["entity"] for record in self.deeds.every()))
-        values = {person: self.deeds.value(self.deeds.deeds_of(person)) for person in people}
-        people.sort(key=lambda person: -abs(values[person]))
-        names = names_of(people[:PEOPLE_SHOWN])
-        lines = [f"  {values[who]:+.1f} |w{clean_output(names[who], 40)}|n" for who in names]
+        values = {who: self.deeds.value(self.deeds.deeds_of(who)) for who in self.people}
+        people = sorted(values, key=lambda who: -abs(values[who]))[:PEOPLE_SHOWN]
+        names = names_of(people)
+        lines = [
+            f"  {values[who]:+.1f} |w{clean_output(names[who], 40)}|n"
+            for who in people
+            if who in names
+        ]
         lines += [f"Why: |waiopinions {self.name} = <person>|n"] if lines else ["  nothing yet"]
         self.msg("\n".join([f"What {self.name} thinks of people:", *lines]))
 
@@ -117,15 +120,20 @@ class CmdAIOpinions(AICommand):
     def deeds(self) -> OpinionDeeds:
         return store_of(self.script.character)
 
+    @property
+    def people(self) -> list[str]:
+        self.deeds.load_all()
+        return [who for who, records in self.deeds.by_person.items() if records]
+
     def find_person(self, name: str) -> str:
         """Return the dbref of a person, known ones first; raises UsageError."""
-        known = names_of({record["entity"] for record in self.deeds.every()})
+        known = names_of(self.people)
         same = [who for who, own in known.items() if own.lower() == name.strip().lower()]
         return same[0] if len(same) == 1 else str(self.find_character(name.strip()).dbref)
 
     def show_person(self, person: str) -> None:
         """Show why the character thinks of a person as it does, newest last."""
-        every = [record for record in self.deeds.every() if record["entity"] == person]
+        every = self.deeds.deeds_of(person, every=True)
         seen = [record for record in every if may_read(self.reader, record)][-DEEDS_SHOWN:]
         count_shown(self.reader, *seen)
         value, name = self.deeds.value(self.deeds.deeds_of(person)), list_names([person])

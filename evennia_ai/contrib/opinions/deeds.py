@@ -121,13 +121,13 @@ def read_rows(character: Any, store: OpinionDeeds) -> None:
         count_event(character, event_from_row(event))
         store.last_event = event.id
     acts = models.PendingAct.objects.filter(name__in=names, **recent).order_by("id")
-    store.is_behind = False
+    running = False
     for act in acts.filter(state__in=(AGREED, RUNNING, DONE)):
-        if act.state != DONE:
-            store.is_behind = True
-        elif act.id not in store.acts:
+        running |= act.state != DONE
+        if act.state == DONE and act.id not in store.acts:
             count_act(character, act)
             store.acts.add(act.id)
+    store.is_behind = running
 
 
 def count_event(character: Any, event: InboxEvent, tone: str = "") -> None:
@@ -140,7 +140,8 @@ def count_event(character: Any, event: InboxEvent, tone: str = "") -> None:
     reason = f"gave you {as_name(line.text)}" if line.kind == "give" else tone or line.text
     reason, authors, audience = FIGHT.get(deed, reason), line.written_by, line.confidants
     about: dict[str, Any] = {"authors": authors, "audience": audience, "at": event.at}
-    record_deed(character, line.speaker, deed, reason, key=f"event {event.id}", **about)
+    key = f"{'words' if tone else 'event'} {event.id}"
+    record_deed(character, line.speaker, deed, reason, key=key, **about)
 
 
 def count_act(character: Any, row: models.PendingAct) -> None:

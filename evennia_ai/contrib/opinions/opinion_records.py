@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 from math import copysign
+from operator import itemgetter
 from typing import Any
 
 from evennia_ai.contrib.opinions.opinion_rules import HIGHEST, DeedRule
@@ -31,7 +32,8 @@ class OpinionDeed(BaseRecord):
 class OpinionDeeds(RecordStore):
     """Deeds as plain dicts with the fields of `OpinionDeed`.
 
-    ``is_behind`` is True if the log may tell of more; of it, ``last_event`` and ``acts`` were read.
+    ``is_behind`` is True if the log may tell of more; of it, events up to ``last_event`` and
+    ``acts`` were read.
     """
 
     kind = "ai_opinions"
@@ -40,12 +42,24 @@ class OpinionDeeds(RecordStore):
 
     def __init__(self, obj: Any) -> None:
         super().__init__(obj)
-        self.is_behind, self.last_event = True, 0
-        self.acts: set[int] = set()
+        self.is_behind, self.last_event, self.acts = True, 0, set[int]()
+        self.by_person: dict[str, dict[str, Record]] = {}  # those in memory, by id
 
-    def deeds_of(self, person: str) -> list[Record]:
-        """Return the deeds of one person that count, oldest first."""
-        return [item for item in self.every() if item["entity"] == person and not item["undone"]]
+    def noticed(self, old: Record | None, new: Record | None) -> None:
+        """Note a deed of somebody, and the row that told of it."""
+        if old:
+            self.by_person[old["entity"]].pop(old["id"])
+        if new:
+            self.by_person.setdefault(new["entity"], {})[new["id"]] = new
+            table, _, number = new["key"].partition(" ")
+            self.last_event = max(self.last_event, int(number) if table == "event" else 0)
+
+    def deeds_of(self, person: str, every: bool = False) -> list[Record]:
+        """Return the deeds of one person that count, or every one, oldest first."""
+        self.load_all()
+        records = self.by_person.get(person, {}).values()
+        counting = [record for record in records if every or not record["undone"]]
+        return sorted(counting, key=itemgetter("made"))
 
     def points(self, record: Record) -> float:
         """Return what is left of a deed by now."""
@@ -77,12 +91,12 @@ class OpinionDeeds(RecordStore):
 
         Deeds that are over go. Raises BadRecord and StoreUnavailable.
         """
+        before = self.deeds_of(fields["entity"], every=True)
         value = self.value(self.deeds_of(fields["entity"]))
         change = round(max(-HIGHEST, min(HIGHEST, value + change)) - value, 2)
-        if abs(change) < LEAST or any(item["key"] == fields["key"] for item in self.every()):
+        if abs(change) < LEAST or any(item["key"] == fields["key"] for item in before):
             return 0.0
         new = make_record(OpinionDeed, {**fields, "id": self.next_id, "change": change})
-        before = [item for item in self.every() if item["entity"] == fields["entity"]]
         over = [*before[: 1 - MOST_KEPT], *filter(self._is_over, before)]
         self.change(dict.fromkeys(item["id"] for item in over), new)
         return change
