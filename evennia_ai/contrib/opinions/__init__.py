@@ -15,7 +15,7 @@ from evennia_ai.contrib.opinions.opinion_records import OpinionDeeds
 from evennia_ai.contrib.opinions.opinion_rules import OpinionSettings
 from evennia_ai.extension import Allow, EntryReader, Extension, Tool
 from evennia_ai.game.wares import Trade
-from evennia_ai.messages import SAY, WHISPER, Audience, InboxEvent
+from evennia_ai.messages import PERCEIVED, SAY, WHISPER, Audience, InboxEvent
 from evennia_ai.policy.audience import KnownLine, of_records
 from evennia_ai.policy.records.record import is_known_to
 from evennia_ai.ports import MindContext, RecordStore, ToolContext
@@ -123,12 +123,15 @@ class OpinionsExtension(Extension):
         return [(LABEL, line) for _weight, line in rows[:most]]
 
     def _hear(self, sender: Any, character: Any, event: InboxEvent, **_more: Any) -> None:
-        """Let the next look read the log, and weigh what a player says to the character."""
-        if self._serves(sender):
-            OpinionDeeds.of(character).is_behind = True
-            line = event.heard
-            if line.addressed and not line.hops and line.kind in (SAY, WHISPER):
-                sender.services.slices.put(weigh_words, character, event)
+        """Read the deeds of the log soon, and weigh what a player says to the character."""
+        if not self._serves(sender):
+            return
+        line, store = event.heard, OpinionDeeds.of(character)
+        if line.evidence == PERCEIVED and not store.is_behind:
+            sender.services.slices.put(store_of, character)
+        store.is_behind = True
+        if line.addressed and not line.hops and line.kind in (SAY, WHISPER):
+            sender.services.slices.put(weigh_words, character, event)
 
     def _note(self, sender: Any, signal: Any, **deed: Any) -> None:
         if self._serves(sender):

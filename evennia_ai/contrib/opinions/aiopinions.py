@@ -12,6 +12,7 @@ from evennia_ai.contrib.opinions.opinion_rules import DEFAULT, HIGHEST, read_rul
 from evennia_ai.errors import BadRecord, ConfigError
 from evennia_ai.game.client_text import clean_output
 from evennia_ai.policy.audience import BUILDER
+from evennia_ai.policy.read_permissions import PUBLIC_MEMORIES
 from evennia_ai.policy.records.memory_listing import count_shown, may_read
 from evennia_ai.policy.records.record import Record
 from evennia_ai.policy.sanitize import clean_heard
@@ -56,6 +57,7 @@ class CmdAIOpinions(AICommand):
 
     key = "aiopinions"
     switch_options = ("set", "undo", "rules", "rule")
+    reads = PUBLIC_MEMORIES
 
     def do_default(self) -> None:
         self.find_assistant(self.lhs)

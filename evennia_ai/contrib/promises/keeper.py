@@ -28,6 +28,7 @@ from evennia_ai.errors import NothingDone, StoreUnavailable
 from evennia_ai.game.perception import find_object, listening_objects
 from evennia_ai.policy.audience import of_record
 from evennia_ai.policy.records.record import Record
+from evennia_ai.signals import deed_done
 from evennia_ai.store.attributes import write_attribute
 from evennia_ai.store.transactions import brief_transaction, store_errors
 
@@ -39,6 +40,7 @@ LOOK_S = 30.0  # at most, while something is due: the world's clock may have bee
 EARLY_S = 300.0  # of the world, before an appointment; less for one that is soon
 AHEAD_S = 60.0  # for thirty exits
 NEVER = float("inf")
+DEEDS = {KEPT: "promise kept", MISSED: "promise broken"}  # of the other
 
 
 class PromiseKeeper:
@@ -90,6 +92,7 @@ class PromiseKeeper:
                 was_there = (character.id, record["id"]) in self._waited
                 reason = "" if was_there else record["reason"] or "held_up"
                 store.update(record["id"], state=MISSED if was_there else FAILED, reason=reason)
+                tell_deed(character, record, MISSED if was_there else FAILED)
         self._meet(character)
         appointments = [item for item in store.active() if item["place"]]
         times = [self._keep(character, item, appointments) for item in appointments]
@@ -118,6 +121,8 @@ class PromiseKeeper:
             store.unload()
             if not isinstance(error, NothingDone):  # by which a hook of the game forbids it
                 raise
+        else:
+            tell_deed(character, record, end)
 
     def _keep(self, character: Any, record: Record, others: list[Record]) -> float:
         """Do what an appointment asks for now; returns when to look at it next."""
@@ -192,6 +197,21 @@ class PromiseKeeper:
             self._services.slices.put(partial(self.attend, character))
             self.due[character] = self._later(LOOK_S)
         self._plan()
+
+
+def tell_deed(character: Any, record: Record, state: str) -> None:
+    """Tell other extensions whether the other came to an appointment."""
+    if kind := DEEDS.get(state) if record["place"] else None:
+        known_to = None if record["audience"] is None else frozenset(record["audience"])
+        deed_done.send_robust(
+            character.assistant,
+            character=character,
+            person=record["entity"],
+            kind=kind,
+            reason=f"{'came' if state == KEPT else 'did not come'} where you had agreed to meet",
+            key=f"promise {record['id']}",
+            audience=known_to,
+        )
 
 
 def may_act(character: Any) -> bool:

@@ -2,9 +2,9 @@
 
 import pytest
 
-from evennia_ai import signals
+from evennia_ai import models, signals
 from evennia_ai.contrib.opinions import record_deed
-from evennia_ai.contrib.opinions.deeds import TONES
+from evennia_ai.contrib.opinions.deeds import EVENTS_A_LOOK, TONES
 from evennia_ai.contrib.opinions.opinion_records import OpinionDeeds
 from evennia_ai.notifications import notify
 from tests.contrib.opinions import opinions_scene
@@ -97,6 +97,18 @@ def test_each_row_counts_once_also_after_a_crash(tavern_of_opinions, game, ann, 
         assert len(inn.deeds()) == 3
 
 
+def test_a_storm_of_events_is_read_in_pieces(tavern_of_opinions, game, ann, bob):
+    inn, fields = tavern_of_opinions, {"kind": "hit", "evidence": "perceived", "state": "noted"}
+    mira = {"assistant_id": inn.mira.assistant.id, "at": game.service.now()}
+    people = [ann] * (2 * EVENTS_A_LOOK) + [bob]
+    hits = [models.Event(speaker=who.dbref, text="It hits.", **fields, **mira) for who in people]
+    models.Event.objects.bulk_create(hits)
+    assert (inn.of(ann), OpinionDeeds.of(inn.mira).last_event) == (-4, EVENTS_A_LOOK)
+    for _ in range(3):
+        game.run(1)
+    assert (inn.of(ann), inn.of(bob), len(inn.deeds())) == (-4, -1, 5)
+
+
 def test_a_deed_of_games_and_extensions_counts_once_by_its_key(tavern_of_opinions, ann, bob):
     inn, person = tavern_of_opinions, ann.character
     assert record_deed(inn.mira, person, "theft", "took your purse", key="theft 7") == -4
@@ -109,6 +121,20 @@ def test_a_deed_of_games_and_extensions_counts_once_by_its_key(tavern_of_opinion
             inn.mira.assistant, character=inn.mira, person=bob.character, audience=only, **deed
         )
     assert (inn.of(ann), inn.of(bob)) == (-4, 2)
+
+
+def test_whether_a_player_comes_to_an_appointment_counts(asked_for, game, tavern, mira, ann, bob):
+    scene = pytest.importorskip("tests.contrib.promises.promises_scene")
+    asked_for("opinions", "promises")
+    town, inn = scene.Town(game, tavern, mira), opinions_scene.Tavern(game, mira)
+    for player in (ann, bob):
+        town.use("promise", player, what="meet", when="in 30 minutes", where="old gate")
+    ann.character.move_to(town.gate, quiet=True)
+    town.wait(1_800 + 2_400)
+    assert (inn.of(ann), inn.of(bob)) == (2, -3)
+    town.go(ann.character, tavern)
+    assert (inn.of(ann), inn.of(bob)) == (2, -3)
+    assert mira.ai_opinions.reasons(ann.dbref) == ["came where you had agreed to meet"]
 
 
 class Opposites:
