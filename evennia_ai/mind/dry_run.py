@@ -12,7 +12,7 @@ from typing import Any, cast
 from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.config.fields import AssistantConfig
-from evennia_ai.config.profiles import ModelProfile
+from evennia_ai.config.profiles import ModelProfile, request_form
 from evennia_ai.errors import AssistantError, ProviderError
 from evennia_ai.messages import (
     Audience,
@@ -204,13 +204,16 @@ def run_dry(
     number = LATER_TURNS + len(before) if before else NO_TURN
     turns = DryTurns(log, partial(around.turns.record_model_call, None), is_alive)
     dry = dry_surroundings(around, log, turns, event.speaker)
-    loop, turn = Mind(dry).loop, dry_turn(dry, event, number)
+    mind, turn = Mind(dry), dry_turn(dry, event, number)
+    loop = mind.loop
     log.append(heard_messages((*turn.overheard, *turn.events), number))
     config = around.settings.config
     deadline_at = around.services.clock.seconds() + config.turn_deadline
     steps: list[DryRunStep] = []
     progress = Progress(LoopState(number))
     try:
+        if not request_form(around.settings.profile).native:
+            yield mind.line_notes.prepare(event.heard.line for event in turn.events)
         while not progress.ended and len(steps) < min(MOST_STEPS, config.max_iterations):
             turns.calls = []
             reply: StepReply = yield loop.ask(turn, CONTEXT_TICK_EVENT, deadline_at, progress, [])

@@ -288,6 +288,13 @@ def test_code_answers_what_a_small_model_answers_worse(game, with_meaning, ann):
             game.run(60)
 
 
+def test_aitest_shows_what_code_answers(game, forbidding, admin):
+    admin.do("aitest Mira = Show me the cellar.")
+    game.run(2)
+    assert TEXTS["refuses"].splitlines()[0] in "\n".join(admin.heard())
+    assert not game.model.requests
+
+
 def test_what_somebody_told_it_is_no_secret_to_it(game, with_meaning, ann):
     says(game, ann, "Mira, my grandmother is called Olga.", "A fine name.")
     game.run(60)
