@@ -140,6 +140,8 @@ class LineNotes:
         if foreign:
             rest = [row for row in lore if row not in answers]
             return plain_prompt.LineReading(now, [*rest[:FOREIGN_LORE], *answers])
+        if not parse_heard_line(line, "")[0]:  # what the character perceived is nobody's line
+            return plain_prompt.LineReading(now, answers)
         by_code = self.answer(line, answers)
         nearness = self._mind.services.nearness
         here = plain_prompt.here_rows(

@@ -315,6 +315,15 @@ def test_a_line_that_tells_something_is_answered_with_a_thought(game, with_meani
     assert text_of(request).endswith(note("You answer Ann with a thought of your own."))
 
 
+def test_what_it_perceives_is_no_line_to_answer_with_a_thought(game, with_meaning, ann):
+    game.thing("mug", ann.character)
+    game.model.add("Thank you, Ann.")
+    ann.do("give mug to Mira")
+    game.run(2)
+    assert game.model.requests
+    assert not [item for item in game.model.requests if "thought of your own" in text_of(item)]
+
+
 def test_what_only_says_a_line_again_is_asked_for_again(game, with_meaning, ann):
     line = "Mira, my mother could shout a cow out of a field from two miles."
     said = "Yes, she could shout a cow out of a field from two miles."
