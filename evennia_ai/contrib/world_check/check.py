@@ -51,15 +51,15 @@ from evennia_ai.policy.retrieval.words import language_of
 SURE = (PRICE, EXIT)  # of which a claim may be surely wrong without an embedder
 # How sure a sentence must be of a class, about 0 to 1, and how much surer than of `OTHER`; then of
 # a sentence whose names or numbers tell something else.
-SURE_ENOUGH = (0.45, 0.05)
+SURE_ENOUGH, SURER, SUREST = (0.6, 0.25), (0.7, 0.4), (0.85, 0.5)
 LEAST = {
     (PRICE, FREE): SURE_ENOUGH,
-    **{(kind, SO): SURE_ENOUGH for kind in (EXIT, PERSON, ALONE, HOUR, OPEN)},
+    **{(kind, SO): SURE_ENOUGH for kind in (EXIT, PERSON, OPEN)},
     **{(kind, NOT): SURE_ENOUGH for kind in (EXIT, PERSON, OPEN, CARRIED, ASKER)},
-    (CARRIED, SO): (0.75, 0.3),
-    (ASKER, SO): (0.75, 0.3),
+    **{(kind, SO): SURER for kind in (ALONE, HOUR)},  # every sentence may be about them
+    **{(kind, SO): SUREST for kind in (CARRIED, ASKER)},
 }
-LEAST_IF_WRONG = LEAST | {(EXIT, SO): (0.2, -0.3), (PRICE, SO): (0.3, -0.1)}
+LEAST_IF_WRONG = LEAST | {(EXIT, SO): (0.35, -0.05), (PRICE, SO): (0.45, 0.1)}
 OWNERS = {CARRIED: ASKER, ASKER: CARRIED}
 WITH = OWNERS | {HOUR: DAYTIME}  # whose examples a kind needs beside its own
 FEW_WORDS = 4  # of a sentence that tells the hour only to who asked for it
