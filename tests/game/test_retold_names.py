@@ -1,6 +1,7 @@
 """A forgotten player's name goes from what one character retold of an answer of another."""
 
 from evennia_ai import models
+from evennia_ai.policy.facts.origin import SpokenWords
 from tests.game import forgetting_scene as scene
 from tests.game.forgetting_scene import forget, fresh
 from tests.game.test_forgetting import all_rows
@@ -31,3 +32,11 @@ def test_no_name_is_left_in_what_another_character_retold(planted, game, mira, b
     assert left == {"ObjectDB", "Character", "AccountDB", "DefaultAccount"}  # of the game itself
     assert "the ferry leaves at noon" in str(list(told.values_list("arguments", flat=True)))
     assert "esswick" not in str(fresh(bruno).all())
+
+
+def test_a_name_alone_addresses_somebody_and_stays():
+    words = SpokenWords()
+    words.add_name("Eve")
+    stored = '{"text": "In short, Eve: at eve, by Noon.", "target": "Eve"}'
+    assert words.without(stored, and_names=True) == stored.replace("short, Eve", "short, …")
+    assert words.without(stored) == stored

@@ -183,10 +183,10 @@ class SpokenWords:
 
     def _without(self, text: str, and_names: bool) -> str:
         parts = parts_of(text)
-        marked = [
-            self._is_telling(part) or (and_names and not text[start].islower() and self.names(part))
-            for start, _end, part in parts
-        ]
+        marked = [self._is_telling(part) for _start, _end, part in parts]
+        named = [not text[start].islower() and self.names(part) for start, _end, part in parts]
+        if and_names and not all(named):  # a name alone addresses somebody
+            marked = [any(marks) for marks in zip(marked, named, strict=True)]
         for at, run in runs_at([part for _start, _end, part in parts]).items():
             if run in self._runs:
                 marked[at : at + RUN] = [True] * RUN
