@@ -6,10 +6,11 @@ elsewhere. Then the embedder compares the sentence with examples; without one, n
 
 import re
 import tomllib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from evennia.objects.models import ObjectDB
 from evennia.objects.objects import DefaultCharacter
 from twisted.internet.defer import inlineCallbacks
@@ -30,6 +31,7 @@ from evennia_ai.policy.facts.check import without_address
 from evennia_ai.policy.facts.terms import heard_words, own_utterances, without_names
 from evennia_ai.policy.texts import sentences
 from evennia_ai.ports import ToolContext
+from evennia_ai.ports.models import Nearness
 from evennia_ai.scheduling import Coroutine
 from evennia_ai.store.names import own_name
 
@@ -40,23 +42,34 @@ LISTED: dict[str, list[str]] = tomllib.loads(
     Path(__file__).with_name("examples.toml").read_text(encoding="utf-8")
 )
 COMPARED = [line for lines in LISTED.values() for line in lines]
-NEAREST = 2  # examples of a kind that a sentence is compared with
-LEAST, MORE = 0.35, 0.02  # nearness to a kind, and how much nearer than to any other talk
+# Kernel ridge regression over these examples: 100 of 132 are read rightly by all others, and 5 of
+# the 52 other ones wrongly (MiniLM); by the mean of the nearest three it is 78, and 6.
+WIDTH, RIDGE = 1.0, 0.3
+MEANT = 0.15  # of a sentence that names a time and a place, and whose answer must agree
+FITTED: dict[tuple[float, ...], Any] = {}  # by the cosines of the first example
 NAME = re.compile(r"[^\W\d_][\w'-]+")
 MOST_NAMES = 3  # words of a name
-FAR = 0.1  # how much nearer it may be to a kind that is not possible
 MOST_SENTENCES = 6
 
 
-def kind_of(cosines: Sequence[float], possible: Iterable[str]) -> str:
-    """Return which possible kind a sentence is of, by its cosines to `COMPARED`; else `OTHER`."""
-    rest, means = iter(cosines), dict[str, float]()
-    for kind, lines in LISTED.items():
-        nearest = sorted((value for _, value in zip(lines, rest, strict=False)), reverse=True)
-        means[kind] = sum(nearest[:NEAREST]) / NEAREST
-    best = max(possible, key=lambda kind: means[kind])
-    least = max(LEAST, means[OTHER] + MORE, max(means.values()) - FAR)
-    return best if means[best] >= least else OTHER
+def kind_of(sentence: str, possible: Sequence[str], nearness: Nearness, meant: float = 0.0) -> str:
+    """Return which possible kind a sentence is of, `OTHER` if that is not sure or not known.
+
+    It and `COMPARED` must have been prepared. ``meant`` is how much nearer to a meeting it counts.
+    """
+    cosines, first = nearness.cosines(sentence, COMPARED), nearness.cosines(COMPARED[0], COMPARED)
+    if not cosines:
+        return OTHER
+    if tuple(first) not in FITTED:
+        rows = np.array([nearness.cosines(line, COMPARED) for line in COMPARED])
+        wanted = [[float(line in lines) for lines in LISTED.values()] for line in COMPARED]
+        alike = np.exp(WIDTH * (rows - 1)) + RIDGE * np.eye(len(rows))
+        FITTED[tuple(first)] = np.linalg.solve(alike, np.array(wanted))
+    shares = np.exp(WIDTH * (np.array(cosines) - 1)) @ FITTED[tuple(first)]
+    scores = dict(zip(LISTED, shares, strict=True))
+    scores[MEETING] += meant
+    best = max(possible, key=lambda kind: scores[kind])
+    return best if scores[best] >= scores[OTHER] else OTHER
 
 
 @inlineCallbacks
@@ -110,12 +123,12 @@ def read_sentence(context: ToolContext, sentence: str, is_own: bool, reply: str)
     if not (speaker and (moment or receiver)):
         return False
     place = place_in(sentence, character) if moment else None
-    possible = {MEETING: place, THEIRS: moment, OWN: moment, LETTER: receiver}
+    able = {MEETING: place, THEIRS: moment, OWN: moment, LETTER: receiver}
+    possible = [name for name, item in able.items() if item]
     compared = without_names(sentence, [called] if called else [])
     nearness, without_model = mind.services.nearness, mind.profile.client == OFFLINE["client"]
     yield nearness.prepare(mind.services, [compared, reply, *ANSWERS, *COMPARED])
-    cosines = nearness.cosines(compared, COMPARED)
-    kind = kind_of(cosines, [name for name, item in possible.items() if item]) if cosines else OTHER
+    kind = kind_of(compared, possible, nearness, 0.0 if without_model else MEANT)
     is_theirs = kind == THEIRS and not is_own
     agrees = is_own or is_theirs or (without_model and kind == MEETING)
     cosines = [] if agrees or without_model else nearness.cosines(reply, ANSWERS)
@@ -126,7 +139,7 @@ def read_sentence(context: ToolContext, sentence: str, is_own: bool, reply: str)
         yield promise_tools.add_letter(context, words, receiver)
         answer = text("letter_agreed", name=own_name(receiver))
     elif kind != OTHER and moment and (agrees or (cosines and grants(cosines))):
-        promised, where = THEIRS if is_theirs else OWN, place if kind == MEETING else None
+        promised, where = THEIRS if is_theirs else OWN, place if kind != THEIRS else None
         yield promise_tools.add_promise(context, sentence, promised, speaker, moment.at, where)
         answer = text("promise_agreed", name=own_name(speaker), what=f'"{sentence}"')
     else:
