@@ -113,7 +113,8 @@ class OpinionsExtension(Extension):
             if abs(value) < NEUTRAL or not name:
                 continue
             known.sort(key=lambda record: store.points(record) / value, reverse=True)
-            reasons = dict.fromkeys(record["content"].rstrip(".") for record in known)
+            agreeing = [record for record in known if store.points(record) / value > 0]
+            reasons = dict.fromkeys(record["content"].rstrip(".") for record in agreeing)
             feeling = next((words for least, words in FEELINGS if value >= least), WORST)
             line = f"{feeling.format(name)} ({'; '.join([*reasons][:MOST_REASONS])})"
             private = any(record["audience"] is not None for record in known)

@@ -174,7 +174,8 @@ def weigh_words(character: Any, event: InboxEvent) -> Coroutine[None]:
     near = max(cosines, default=0.0)
     tone = TONES[examples[cosines.index(near)]] if near >= NEAR else ""
     try:
-        if tone in WORDS and character.pk:
+        # Its speaker may have been forgotten meanwhile.
+        if tone in WORDS and models.Event.objects.filter(id=event.id).exists():
             count_event(character, event, tone)
     except StoreUnavailable as error:
         log.info("{name}: words count for nothing: {error}", name=character.key, error=error)

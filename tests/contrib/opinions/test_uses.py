@@ -40,6 +40,7 @@ def test_a_prompt_tells_of_whom_it_speaks_to_only_what_they_may_know(
     assert likes(inn, ann) == 6
     private = frozenset({bob.dbref})
     record_deed(inn.mira, bob.character, "theft", "robbed the bank", audience=private)
+    record_deed(inn.mira, ann.character, "sale", "sold you junk")
     assert inn.rows(ann) == ["you like Ann very much (did gift 0; did gift 1)"]
     assert inn.rows(bob) == ["you do not like Bob (robbed the bank)"]
     assert inn.rows(ann, bob) == inn.rows(ann)
@@ -82,8 +83,9 @@ def test_doors_and_quests_ask_for_opinions(tavern_of_opinions, game, ann, bob):
     for named in ("Mira", inn.mira.dbref):
         gate.locks.add(f"traverse:ai_opinion({named}, 5)")
         assert [gate.access(who.character, "traverse") for who in (ann, bob)] == [True, False]
-    gate.locks.add("traverse:ai_opinion(Nobody, -5)")
-    assert not gate.access(ann.character, "traverse")
+    for arguments in ("Nobody, -5", "Mira, many", "Mira", ""):
+        gate.locks.add(f"traverse:ai_opinion({arguments})")
+        assert not gate.access(ann.character, "traverse"), arguments
     set_quest = pytest.importorskip("evennia_ai.contrib.quests").set_quest
     inn.mira.db.ai_quests = {"trusted": "lock ai_opinion(Mira, 5)"}
     assert try_tool(set_quest, inn.mira, bob.character, flag="trusted").state == "failed"
