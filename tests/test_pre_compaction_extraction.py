@@ -225,7 +225,7 @@ OWES, MINER = "Ann owes 40 crowns.", "Ann is a miner."
 
 @pytest.mark.parametrize(
     ("judged", "is_awaited", "thoughts"),
-    [("1 true\n2 wrong", False, {MINER}), ("Well.", False, set()), ("1 said", True, set())],
+    [("1 done\n2 wrong", False, {MINER}), ("Well.", False, set()), ("1 said", True, set())],
     ids=["doubted", "no verdict", "somebody waits"],
 )
 def test_entries_are_held_against_the_lines_once_for_all_of_an_audience(
@@ -243,5 +243,5 @@ def test_entries_are_held_against_the_lines_once_for_all_of_an_audience(
     outcome(script.mind.extraction.extract(limits, script.mind.meter.measure()))
     entries = script.character.journal.all()
     assert {item["content"] for item in entries if item["source_type"] == "inference"} == thoughts
-    checks = [call.messages[1]["content"] for call in script.services.gateway.requests[3:]]
+    checks = [call.messages[-1]["content"] for call in script.services.gateway.requests[3:]]
     assert [f"1. {OWES}\n2. {MINER}" in text for text in checks] == [True] * (not is_awaited)

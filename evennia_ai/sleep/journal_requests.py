@@ -28,7 +28,7 @@ from evennia_ai.messages import (
 )
 from evennia_ai.policy.audience import of_messages
 from evennia_ai.policy.compaction.restored_context import entry_ref
-from evennia_ai.policy.compaction.summary import TRUE, summary_material, transcript_lines
+from evennia_ai.policy.compaction.summary import DONE, summary_material, transcript_lines
 from evennia_ai.policy.compaction.unverified_claims import Talk
 from evennia_ai.policy.context.projection import CompactionRecord
 from evennia_ai.policy.facts.origin import ShownContext
@@ -254,6 +254,6 @@ class JournalRequests:
             authors=of_messages(shown),
         )
         verdicts = yield self._summariser.ask_what_holds(talk, deeds, template, profile)
-        doubted = {ids[text]: THOUGHT for text, verdict in verdicts.items() if verdict != TRUE}
+        doubted = {ids[text]: THOUGHT for text, verdict in verdicts.items() if verdict != DONE}
         if doubted:
             yield retry_write(self._mind.clock, partial(journal.update_all, doubted))

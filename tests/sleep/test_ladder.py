@@ -251,7 +251,7 @@ def urgent(script):
 @pytest.mark.parametrize(
     ("judged", "left"),
     [
-        ("1 true\n2 true", f"{BROUGHT} {TOOK}"),
+        ("1 done\n2 done", f"{BROUGHT} {TOOK}"),
         ("1 said\n2 wrong", PROMISED),
         ('{"1": "wrong"}', TOOK),
         ("I cannot say.", f"{PROMISED} {TOOK}"),
@@ -262,8 +262,9 @@ def test_the_model_of_a_summary_is_asked_once_which_of_its_sentences_hold(summed
     text, script = summed_up(judged)
     assert text.startswith(f"{left} Ann is a smith")
     _summary, check = script.services.gateway.requests
-    assert f"1. {BROUGHT}\n2. {TOOK}\n</sentences>" in check.messages[1]["content"]
-    assert PROMISED in check.messages[1]["content"]
+    evidence = check.messages[-1]["content"]
+    assert evidence.endswith(f"Sentences:\n1. {BROUGHT}\n2. {TOOK}")
+    assert f"- {PROMISED}" in evidence.partition("What was said:")[2]
     assert [call.purpose for call in script.mind.turns.loose_calls] == ["summary", "summary_check"]
 
 

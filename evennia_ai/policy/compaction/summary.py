@@ -7,11 +7,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from evennia_ai.messages import ChatMessage, ToolCallRequest, WireMessage, prompt_text, unmarked
+from evennia_ai.messages import (
+    MARK,
+    ChatMessage,
+    ToolCallRequest,
+    WireMessage,
+    prompt_text,
+    unmarked,
+)
 from evennia_ai.policy.compaction.unverified_claims import BULLET, CLAIMS, HEADINGS
 from evennia_ai.policy.conversation.tool_call_rules import read_arguments
 from evennia_ai.policy.facts.check import facts_in
-from evennia_ai.policy.facts.terms import find_terms, normal_words
+from evennia_ai.policy.facts.terms import HEARD, find_terms, normal_words
 from evennia_ai.policy.recallable_lines import EMPTY_RESULTS
 from evennia_ai.policy.replies.speech import ENDED, opens_with_refusal
 from evennia_ai.policy.texts import fenced, plain_words, request, sentences
@@ -48,41 +55,56 @@ There is a summary of what came before, between <previous> marks. Bring it up to
 still holds, correct what has changed, add what is new, and give the whole again."""
 
 
-TRUE, SAID, WRONG = "true", "said", "wrong"
+DONE, SAID, WRONG = "done", "said", "wrong"
 CHECK = """\
-You check sentences that were written about a talk in a text game. Lines with ◆ tell what really \
-happened; lines without a speaker are known from before, and hold. All other lines tell only what \
-somebody said: a promise, a plan, a wish, a request, an offer, a refusal, a guess, a joke, or \
-something that somebody tells as true. Lines that have nothing to do with it are left out.
+You check a summary of a talk in a game, sentence by sentence. First comes what was really done. \
+What was said is only words: promises, plans, requests, offers, refusals, guesses, jokes, and what \
+somebody tells of themselves or others. Lines that have nothing to do with it are left out.
+For each numbered sentence answer one word:
+done: it is among what was done, by the same person and with the same thing; or somebody was told \
+or asked it just so.
+said: it was only promised, planned, wanted, offered, guessed or meant in jest; nobody did it.
+wrong: somebody else did it, something else was done, or nothing tells it."""
+SHOWN = "What was done:\n{done}\n\nWhat was said:\n{said}\n\nSentences:\n{sentences}"
+EXAMPLE = """\
+What was done:
+- Kim gives you the oar.
+- Lou ties up the boat.
 
-Answer one word for each numbered sentence:
-true: a ◆ line shows it, done by the same person with the same thing; or somebody tells it and \
-means it; or it tells only that somebody asked, offered, promised or refused.
-said: it is told as done, but was only promised, planned, asked for, offered, guessed or said in \
-jest.
-wrong: somebody else did it, something else was done, or no line tells it.
+What was said:
+- Kim says: can u mend my boat? ill pay u ten crowns next week
+- Mira says: I will, tomorrow. Give me the oar.
+- Kim says: my sister caught a huge pike this morning
+- Lou says: i'll eat the whole pike, bones and all lol
 
-So for these lines
-Kim says: Can you mend my boat? I'll pay ten crowns next week.
-Ada says: I will, tomorrow. Give me the oar.
-◆ Kim gives Ada the oar.
-◆ Lou ties up the boat.
-these sentences are: 1. Kim wanted the boat mended: true. 2. Kim handed Ada the oar: true. 3. Kim \
-paid ten crowns: said. 4. Kim tied up the boat: wrong.
-
-Answer with one line for each sentence: its number and the word, such as "1 true"."""
-VERDICT = re.compile(rf"(\d+)\W+({TRUE}|{SAID}|{WRONG})\b", re.IGNORECASE)
+Sentences:
+1. Kim handed Mira the oar.
+2. Kim paid ten crowns.
+3. Kim's sister had caught a big pike.
+4. Kim made the boat fast.
+5. Lou devoured the pike with its bones.
+6. Kim wanted the boat repaired."""
+JUDGED = "1. done\n2. said\n3. done\n4. wrong\n5. said\n6. done"
+VERDICT = re.compile(rf"(\d+)\W+({DONE}|{SAID}|{WRONG})\b", re.IGNORECASE)
 
 
 def check_request(lines: Iterable[str], statements: Iterable[str]) -> list[WireMessage]:
     """Return the messages of the call that asks which statements a talk's lines hold."""
-    numbered = unmarked("\n".join(f"{at}. {text}" for at, text in enumerate(statements, 1)))
-    material = f"{fenced('transcript', chr(10).join(lines))}\n\n{fenced('sentences', numbered)}"
-    return request(CHECK, material, with_marks=True)
+    bullets: dict[bool, list[str]] = {True: [], False: []}
+    for line in lines:
+        bullets[bool(HEARD.match(line))].append(f"- {unmarked(line.removeprefix(MARK)).strip()}")
+    evidence = SHOWN.format(
+        done="\n".join(bullets[False]) or "- nothing",
+        said="\n".join(bullets[True]) or "- nothing",
+        sentences="\n".join(f"{at}. {text}" for at, text in enumerate(statements, 1)),
+    )
+    system, example = request(CHECK, EXAMPLE)
+    answer: WireMessage = {"role": "assistant", "content": JUDGED}
+    return [system, example, answer, {"role": "user", "content": evidence}]
 
 
 def read_verdicts(reply: str, statements: Sequence[str]) -> dict[str, str]:
-    """Return `TRUE`, `SAID` or `WRONG` for each statement that a reply, lines or JSON, judges."""
+    """Return `DONE`, `SAID` or `WRONG` for each statement that a reply, lines or JSON, judges."""
     words = {int(number): word.lower() for number, word in VERDICT.findall(reply)}
     return {text: words[at] for at, text in enumerate(statements, 1) if at in words}
 
