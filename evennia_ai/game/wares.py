@@ -1,7 +1,7 @@
 """Wares: what a character's things cost, and that they leave it by a sale only.
 
 A thing with a price moves away from a character that may sell only by a tool that takes the price
-(`Tool.sells`). Where no such tool is offered, things have no price for it.
+(`Tool.sells`); where no such tool is offered, not at all, and the log says so once.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -10,11 +10,16 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from evennia.utils.utils import class_from_module
+from twisted.logger import Logger
 
 from evennia_ai.errors import NothingDone
 from evennia_ai.game.perception import display_name, find_objects, name_in_act
 from evennia_ai.game.settings import game_setting
 from evennia_ai.ports import ToolContext
+
+log = Logger()
+NO_SALES = "{name} keeps what has a price, and cannot sell it: EXTENSIONS lacks 'shop'."
+UNSOLD = set[str]()  # names of keepers whose lack of a tool that sells the log has told
 
 
 class Trade:
@@ -110,7 +115,11 @@ class Keeping:
         leaving = [*things_within(thing), *([] if self.sells else [thing])]
         ware = next(filter(self.is_ware, leaving), None)
         if ware is not None:
-            self.refusal = f"{name_in_act(ware, self.keeper)} has a price: use `{self.sales[0]}`."
+            how = f": use `{self.sales[0]}`" if self.sales else ", and you have no tool that sells"
+            self.refusal = f"{name_in_act(ware, self.keeper)} has a price{how}."
+            if not self.sales and self.keeper.key not in UNSOLD:
+                UNSOLD.add(self.keeper.key)
+                log.warn(NO_SALES, name=self.keeper.key)
         return ware is None
 
 

@@ -136,7 +136,7 @@ class ToolRegistry:
         off = families_off(context)
         sales = [t.name for t in self.tools.values() if t.sells and t.family not in off]
         keeping = Keeping(context.character, partial(has_price, context), item.sells, sales)
-        KEEPING.set(keeping if sales else None)
+        KEEPING.set(keeping)
         try:
             returned = yield maybeDeferred(run_by_mind, item, context, arguments)
         except NothingDone as error:

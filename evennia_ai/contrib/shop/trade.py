@@ -1,5 +1,6 @@
 """Tools of a shop: prices, selling and buying."""
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -38,10 +39,10 @@ class PriceArguments(BaseModel):
 
 
 class DealArguments(BaseModel):
-    """A thing and its price."""
+    """A thing, or several with commas between their names, and the price of all of it."""
 
-    item: str
-    price: int = Field(ge=0, description="as `prices` says")
+    item: str = Field(description="a thing's name; of several things a name for each: pipe, rope")
+    price: int = Field(ge=0, description="as `prices` says; of several things the sum")
 
 
 @tool("prices", world=False, reads=True, safe_to_retry=True, needed=keeps_shop)
@@ -53,46 +54,73 @@ def prices(context: ToolContext, arguments: PriceArguments) -> str:
         item = find_named(arguments.offered, customer.contents if customer else (), keeper)
         price = None if item is None else trade.offer(keeper, item, customer)
         return "You do not buy that." if price is None else f"You pay {trade.words(price)}."
-    return price_list(keeper, goods_of(keeper, customer))
+    lying = [(item, trade.price(keeper, item, customer)) for item in lying_wares(keeper)]
+    goods = {display_name(item, keeper): price for item, price in lying if price is not None}
+    return price_list(keeper, {**goods, **goods_of(keeper, customer)})
 
 
-def deal(context: ToolContext, arguments: DealArguments, sells: bool) -> tuple[Trade, Any, Any]:
-    """Return trade, thing and customer of a deal at its price; raises NothingDone."""
+def lying_wares(keeper: Any) -> list[Any]:
+    """Return the things with a price that lie where the keeper is, and that it may take."""
+    trade, here = trade_of(keeper), keeper.location.contents if keeper.location else ()
+    priced = (thing for thing in here if trade.price(keeper, thing, None) is not None)
+    return [thing for thing in priced if thing.access(keeper, "get")]
+
+
+def deal(
+    context: ToolContext, arguments: DealArguments, sells: bool
+) -> tuple[Trade, list[Any], Any]:
+    """Return trade, things and customer of a deal at its price; raises NothingDone."""
     keeper, customer = context.character, only_speaker(context)
-    item, now = as_it_is(context, arguments, sells)
+    items, now = things_now(context, arguments, sells)
     trade = trade_of(keeper)
     ensure_agreed(trade, now.price, arguments.price)
     payer = customer if sells else keeper
     purse = trade.purse(payer)
     if purse is not None and purse < arguments.price:
         raise NothingDone(f"{payer.key} does not have {trade.words(arguments.price)}.")
-    return trade, item, customer
+    return trade, items, customer
+
+
+def things_now(
+    context: ToolContext, arguments: DealArguments, sells: bool
+) -> tuple[list[Any], DealArguments]:
+    """Return the things of a deal, and the deal at its present price; raises NothingDone."""
+    keeper, customer = context.character, only_speaker(context)
+    trade, owner = trade_of(keeper), keeper if sells else customer
+    left = [*owner.contents, *(lying_wares(keeper) if sells else ())]
+    is_one = named_thing(context, arguments.item, left) is not None
+    items, total = list[Any](), 0
+    for name in [arguments.item] if is_one else arguments.item.split(","):
+        item = named_thing(context, name.strip(), left)
+        if item is None:
+            who = "You" if sells else "They"
+            more = "more " if items else ""
+            raise NothingDone(f"{who} carry no {more}{asked_for(name.strip())}.")
+        price = (trade.price if sells else trade.offer)(keeper, item, customer)
+        if price is None:
+            raise NothingDone("That is not for sale.")
+        left.remove(item)
+        items.append(item)
+        total += price
+    return items, arguments.model_copy(update={"price": total})
 
 
 def as_it_is(
     context: ToolContext, arguments: DealArguments, sells: bool
 ) -> tuple[Any, DealArguments]:
-    """Return the thing of a deal, and the deal at its present price; raises NothingDone."""
-    keeper, customer = context.character, only_speaker(context)
-    trade, owner = trade_of(keeper), keeper if sells else customer
-    item = named_thing(context, arguments.item, owner.contents)
-    if item is None:
-        who = "You" if sells else "They"
-        raise NothingDone(f"{who} carry no {asked_for(arguments.item)}.")
-    price = (trade.price if sells else trade.offer)(keeper, item, customer)
-    if price is None:
-        raise NothingDone("That is not for sale.")
-    return item, arguments.model_copy(update={"price": price})
+    """Return the first thing of a deal, and the deal at its present price; raises NothingDone."""
+    (item, *_), now = things_now(context, arguments, sells)
+    return item, now
 
 
 def ask_customer(context: ToolContext, arguments: DealArguments, sells: bool) -> str:
     """Return the question whether a customer agrees to a deal; raises NothingDone."""
-    trade, item, customer = deal(context, arguments, sells)
+    trade, items, customer = deal(context, arguments, sells)
     key, keeper = "offers_to_sell" if sells else "offers_to_buy", context.character
-    shown = WithArticle(item) if text(key) == TEXTS[key] else item  # Evennia's are English
-    thing = shown.get_display_name(customer)
+    shown = map(WithArticle, items) if text(key) == TEXTS[key] else items  # Evennia's are English
+    things = ", ".join(plain_name(thing.get_display_name(customer)) for thing in shown)
     price, who = trade.words(arguments.price), display_name(keeper, customer)
-    return text(key, name=who, item=plain_name(thing), price=price) + purse_words(trade, customer)
+    return text(key, name=who, item=things, price=price) + purse_words(trade, customer)
 
 
 def purse_words(trade: Trade, person: Any) -> str:
@@ -101,15 +129,16 @@ def purse_words(trade: Trade, person: Any) -> str:
 
 
 def close(context: ToolContext, arguments: DealArguments, sells: bool) -> tuple[str, str, str]:
-    """Do a deal, tell the customer what was paid, and return thing, customer and price in words."""
-    trade, item, customer = deal(context, arguments, sells)
+    """Do a deal, tell the customer what was paid, and return things, customer and price."""
+    trade, items, customer = deal(context, arguments, sells)
     keeper = context.character
     seller, buyer = (keeper, customer) if sells else (customer, keeper)
-    exchange(trade, item, seller, buyer, arguments.price)
+    exchange(trade, items, seller, buyer, arguments.price)
     price, who = trade.words(arguments.price), display_name(keeper, customer)
     paid = text("you_pay" if sells else "you_are_paid", name=who, price=price)
     customer.msg(clean_output(paid + purse_words(trade, customer)))
-    return name_in_act(item, keeper), name_in_act(customer, keeper), price
+    things = ", ".join(name_in_act(item, keeper) for item in items)
+    return things, name_in_act(customer, keeper), price
 
 
 def deals(sells: bool) -> dict[str, Any]:
@@ -121,7 +150,7 @@ def deals(sells: bool) -> dict[str, Any]:
 
 @tool("sell", sells=True, **deals(sells=True))
 def sell(context: ToolContext, arguments: DealArguments) -> str:
-    """Sell a thing of yours to the person who asks for it and pays its price."""
+    """Sell things of yours, or that lie here for sale, to the person who asks and pays for them."""
     return "You sold {} to {} for {}.".format(*close(context, arguments, sells=True))
 
 
@@ -131,13 +160,16 @@ def buy(context: ToolContext, arguments: DealArguments) -> str:
     return "You bought {} from {} for {}.".format(*close(context, arguments, sells=False))
 
 
-def exchange(trade: Trade, item: Any, seller: Any, buyer: Any, price: int) -> None:
-    """Move a thing and its price in one transaction; raises NothingDone and StoreUnavailable."""
-    if seller.location is not buyer.location or not item.at_pre_give(seller, buyer):
+def exchange(trade: Trade, items: Sequence[Any], seller: Any, buyer: Any, price: int) -> None:
+    """Move things and their price in one transaction; raises NothingDone and StoreUnavailable."""
+    may = all(item.at_pre_give(seller, buyer) for item in items)
+    if seller.location is not buyer.location or not may:
         raise NothingDone("That cannot change hands.")
-    with all_or_nothing(item, seller, buyer):
+    with all_or_nothing(*items, seller, buyer, seller.location):
         trade.pay(buyer, seller, price)
-        if not moved(item, buyer, "trade"):
-            raise NothingDone("It cannot be moved.")
-    item.at_give(seller, buyer)
-    show(seller, "gives", item=item, receiver=buyer)
+        for item in items:
+            if not moved(item, buyer, "trade"):
+                raise NothingDone(f"{item.key} cannot be moved.")
+    for item in items:
+        item.at_give(seller, buyer)
+        show(seller, "gives", item=item, receiver=buyer)

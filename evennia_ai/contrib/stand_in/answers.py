@@ -7,7 +7,7 @@ from evennia_ai.contrib.stand_in import recalled
 from evennia_ai.contrib.stand_in.languages import Intent
 from evennia_ai.contrib.stand_in.passages import Passage, price_line, split_lore
 from evennia_ai.contrib.stand_in.view import ALIKE, KNOWN, StandInView
-from evennia_ai.contrib.stand_in.words import is_description, rotated
+from evennia_ai.contrib.stand_in.words import is_description, matches, rotated
 from evennia_ai.policy.conversation.requested_acts import exit_parts, match_name
 from evennia_ai.policy.texts import plain_words
 
@@ -35,7 +35,8 @@ def answer(view: StandInView, text: str) -> str:
     handler = HANDLERS.get(intent.key)
     known = handler(view, text, topic) if handler else _sought(view, intent, topic, text)
     memory = recalled.told(view, text) if asks else ""
-    first = known if intent.key in SEEN else _priced(view, text) if intent.key in SOLD else ""
+    priced = _priced(view, text, 1 if intent.key in SOLD else 2)
+    first = known if intent.key in SEEN else priced
     reply = first or memory or known or _priced(view, text)
     if not reply and asks and intent.say and not view.is_foreign:
         # A phrase of a kind tells less than what surely is about the question.
@@ -61,11 +62,12 @@ def _sought(view: StandInView, intent: Intent, topic: str, text: str) -> str:
     return _goal(view, text, topic) if intent.key == "task" else ""
 
 
-def _priced(view: StandInView, text: str) -> str:
-    """Return what the wares cost that a line names, "" if it names none."""
+def _priced(view: StandInView, text: str, least: int = 1) -> str:
+    """Return what the wares cost that a line names, "" if it names fewer than ``least``."""
     goods, parts = view.transcript.goods, view.language.pattern("patterns", "parts").split(text)
-    names = dict.fromkeys(match_name(part, [*goods]) for part in parts)
-    return " ".join(price_line(name, goods[name]) for name in names if name)
+    names = dict.fromkeys(name for part in parts for name in matches(part, [*goods]))
+    prices = [price_line(name, goods[name]) for name in names]
+    return " ".join(prices) if len(prices) >= least else ""
 
 
 def _to_question(view: StandInView, text: str) -> str:

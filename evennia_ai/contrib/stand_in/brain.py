@@ -263,7 +263,8 @@ def _unrepeated(view: StandInView, text: str, before: str) -> str:
     """Return the words, or filler phrases if they were said before, also in this reply."""
     lately = {line.strip().lower() for line in view.recent}
     new = set(long_sentences(before)).isdisjoint(long_sentences(text))
-    if new and text.strip().lower() not in lately:
+    is_price = any(map(str.isdigit, text))  # it is said as often as it is asked for
+    if new and (is_price or text.strip().lower() not in lately):
         return text
     leads = view.options("filler")
     tries = [*leads, *(f"{lead} {other}" for lead in leads for other in leads if lead != other)]

@@ -4,12 +4,13 @@ from dataclasses import replace
 
 from evennia_ai.contrib.stand_in.languages import ENGLISH, Language
 from evennia_ai.contrib.stand_in.view import KNOWN, StandInView
-from evennia_ai.contrib.stand_in.words import with_article
+from evennia_ai.contrib.stand_in.words import matches, with_article
 from evennia_ai.messages import Situation
 from evennia_ai.policy.conversation.requested_acts import RequestedAct, match_name, requested_act
 from evennia_ai.policy.retrieval.words import stem
 from evennia_ai.policy.texts import plain_words
 
+LISTED = 4  # most words for each thing of a list
 RECENT = 3  # lines of a speaker, within which a price holds
 # Kinds of sentences that ask for a shop's prices.
 PRICED = frozenset({"price", "wares", "buy", "food", "drink"})
@@ -24,22 +25,54 @@ def requested_action(view: StandInView) -> RequestedAct | None:
     for text in view.sentences:
         wishes = view.language.finds("sells", text) or view.language.key_of(text) not in NO_WISH
         requested = (read_meant(view, text) if wishes else None) or _agreed(view, text)
+        if "sell" in view.tools and (requested is None or requested.act == "give"):
+            requested = _ordered(view, text, requested)
         if requested and not _forbidden(view, requested):
             return requested
     return None
+
+
+def _wares(view: StandInView) -> list[str]:
+    """Return the names of what may be for sale: what it carries, and what lies here."""
+    return [*view.situation.carrying, *view.situation.things]
+
+
+def _ordered(view: StandInView, text: str, requested: RequestedAct | None) -> RequestedAct | None:
+    """Return the order of all wares that a text names, None if it is unclear which it means.
+
+    What only lists wares, "three loaves and a bun", orders them.
+    """
+    items, parts = list[str](), view.language.pattern("patterns", "parts").split(text)
+    counts, fits = view.language.data.get("counts", {}), [matches(p, _wares(view)) for p in parts]
+    for part, names in zip(parts, fits, strict=True):
+        many = next((counts[word] for word in plain_words(part) if word in counts), 1)
+        items += sorted({*names}) * many
+    if any(len({*names}) > 1 for names in fits):
+        return None
+    if requested is None:
+        short = all(
+            names and len(p.split()) <= LISTED for p, names in zip(parts, fits, strict=True)
+        )
+        is_list = len(items) > 1 and short and not view.language.asks(text)
+        return (
+            RequestedAct("give", item=", ".join(items), to=view.speaker, text=text)
+            if is_list
+            else None
+        )
+    return replace(requested, item=", ".join(items)) if len(items) > 1 else requested
 
 
 def asks_prices(view: StandInView) -> bool:
     """Return True if a line needs the prices of a shop that this turn has not looked up."""
     if "prices" not in view.tools or any(act.name == "prices" for act in view.transcript.acts):
         return False
-    wares = view.situation.carrying
+    wares = _wares(view)
     return any(match_name(s, wares) or view.asked_of(s)[0].key in PRICED for s in view.sentences)
 
 
 def _agreed(view: StandInView, text: str) -> RequestedAct | None:
     """Return the purchase of a ware that the speaker was told the price of, if they want it."""
-    key, wares = view.asked_of(text)[0].key, view.situation.carrying
+    key, wares = view.asked_of(text)[0].key, _wares(view)
     lines = view.transcript.answers_to(view.speaker)[-RECENT:]
     offers = (match_name(line, wares) for line in lines[::-1] if any(map(str.isdigit, line)))
     offered = next(filter(None, offers), "")

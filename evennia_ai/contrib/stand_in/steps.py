@@ -116,7 +116,7 @@ class _Errand:
         if gave or (carried and "give" not in self.tools):
             given = bool(gave) and not gave[-1].failed
             return ActionStep(end="give_done" if given else "give_not", slots=slots)
-        priced = carried and self._sale(carried, slots)
+        priced = (carried or lying) and self._sale(carried or lying, slots)
         if priced:
             return priced
         if carried:
@@ -132,9 +132,15 @@ class _Errand:
         priced = done(self.acts, "prices")
         if not priced:
             return ActionStep((("prices", {}),))
-        rows = (row.partition(": ") for row in priced[-1].result.split("; "))
-        price = next((price for name, _, price in rows if name == item), "")
-        return self._deal("sell", item, price, slots) if price else None
+        rows = dict(row.partition(": ")[::2] for row in priced[-1].result.split("; "))
+        names = self.requested.item.split(", ")
+        names = names if rows.keys() >= {*names} else [item] if item in rows else []
+        if not names:
+            return None
+        total = sum(int(re.findall(r"\d+", rows[name])[0]) for name in names)
+        price = re.sub(r"\d+", str(total), max((rows[name] for name in names), key=len), count=1)
+        slots = {**slots, "item": ", ".join(map(with_article, names))}
+        return self._deal("sell", ", ".join(names), price, slots)
 
     def _purchase(self) -> ActionStep:
         """Return the asking what a customer's thing is worth, or its purchase."""

@@ -2,9 +2,10 @@
 
 import re
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from evennia_ai.policy import texts
+from evennia_ai.policy.conversation.requested_acts import match_name
 from evennia_ai.policy.texts import plain_words
 
 LOWER_START = re.compile(r"(?:^|(?<=[.!?] ))([a-zà-ÿ])")
@@ -77,3 +78,9 @@ def rotated(options: Iterable[str], seed: int) -> list[str]:
     items = list(options)
     start = seed % len(items) if items else 0
     return items[start:] + items[:start]
+
+
+def matches(text: str, names: Sequence[str]) -> list[str]:
+    """Return all names that a text means equally well, by its words."""
+    best = match_name(text, names)
+    return [name for name in names if best and match_name(text, [name, best]) == name]

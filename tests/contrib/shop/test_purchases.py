@@ -97,3 +97,37 @@ def test_it_buys_what_has_a_price_and_says_so_of_what_has_none(shop, line):
     assert "Hob offers you 3 coins for a cup" in shop.hears(shop.ann, f"say Hob, {line}")
     shop.hears(shop.ann, "yes")
     assert cup.location is shop.keeper and shop.ann.character.db.coins == 13
+
+
+def test_several_wares_are_asked_for_and_sold_at_once(shop):
+    heard = shop.hears(shop.ann, "say Hob, the pipe and the rope please")
+    assert "for 6 coins" in heard and heard.count("Type yes") == 1
+    shop.hears(shop.ann, "yes")
+    assert shop.pipe.location is shop.rope.location is shop.ann.character
+    assert shop.ann.character.db.coins == 4 and shop.keeper.db.coins == 16
+
+
+def test_of_wares_that_one_name_fits_each_is_told_and_none_is_sold(shop):
+    shop.ware("brass pipe", 5, shop.keeper)
+    heard = shop.hears(shop.ann, "say Hob, a pipe please")
+    assert "4 coins" in heard and "5 coins" in heard and "Type yes" not in heard
+
+
+def test_a_ware_on_the_floor_is_told_with_its_price_and_sold(shop):
+    lamp = shop.ware("brass lamp", 3, shop.pier)
+    assert "3 coins" in shop.hears(shop.ann, "say Hob, how much is the lamp on the floor?")
+    shop.hears(shop.ann, "say Hob, I'll take it", "yes")
+    assert lamp.location is shop.ann.character and shop.ann.character.db.coins == 7
+
+
+def test_without_the_shop_a_thing_with_a_price_is_not_given_away(offline_game, monkeypatch):
+    pier, logged = offline_game.room(), []
+    monkeypatch.setattr("evennia_ai.game.wares.log.warn", lambda text, **_: logged.append(text))
+    keeper, ann = offline_game.assistant("Gerd", pier), offline_game.player("Ann", pier)
+    lantern, apple = offline_game.thing("lantern", keeper), offline_game.thing("apple", keeper)
+    lantern.db.price = 6
+    for line in ("give me the lantern", "give me the lantern, please", "give me the apple"):
+        ann.do(f"say Gerd, {line}")
+        offline_game.run(3)
+    assert lantern.location is keeper and apple.location is ann.character
+    assert len(logged) == 1 and "'shop'" in logged[0]
