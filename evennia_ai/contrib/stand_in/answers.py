@@ -37,7 +37,8 @@ def answer(view: StandInView, text: str) -> str:
     memory = recalled.told(view, text) if asks else ""
     priced = _priced(view, text, 1 if intent.key in SOLD else 2)
     first = known if intent.key in SEEN else priced
-    reply = first or memory or known or _priced(view, text)
+    counts = not view.language.data.get("counts", {}).keys().isdisjoint(plain_words(text))
+    reply = first or memory or known or (_priced(view, text) if asks or counts else "")
     if not reply and asks and intent.say and not view.is_foreign:
         # A phrase of a kind tells less than what surely is about the question.
         reply = view.best(view.find(text, view.of(KNOWN), sure=not view.vectors))
@@ -123,13 +124,11 @@ def _identity(view: StandInView, text: str, topic: str) -> str:
     if topic:
         held = set(content(topic)) & set(content(character.identity))
         return view.phrase("yes_fact" if held else "no_fact", fact=character.identity)
-    own = character.identity
-    if not own:
-        return view.phrase("ask_name")
-    reply = view.spoken(Passage(own, "self"))
-    reply = view.phrase("again", fact=reply) if view.repeats(own) and reply == own else reply
+    reply = view.spoken(Passage(character.identity, "self"))
+    if view.repeats(reply):
+        return view.phrase("again", fact=reply)
     named = view.name.split()[0].lower() in reply.lower() or view.name.lower() in view.own_talk
-    return reply if named else f"{view.phrase('ask_name')} {reply}"
+    return reply if reply and named else f"{view.phrase('ask_name')} {reply}".strip()
 
 
 def _where(view: StandInView, text: str, topic: str) -> str:
@@ -154,17 +153,11 @@ def _goal(view: StandInView, text: str, topic: str) -> str:
 
 def _story(view: StandInView, text: str, topic: str) -> str:
     """Return a tale, or news, that was not told lately: a piece of lore or a note, no price."""
-    about = view.language.pattern("patterns", "story_about").search(text)
     price = view.character.language.intent("price").tells
-    lore = [split_lore(entry) for entry in view.scene.lore]
-    stems = set(view.language.content(about["topic"])) if about else set[str]()
-    known = [tale for _, tale in lore if not (price and price.search(tale))]
-    ranked = (
-        [tale for title, tale in lore if stems.intersection(view.language.content(f"{title} {tale}"))],
-        [tale for tale in known if view.character.language.finds("happened", tale)],
-        known,
-    )  # fmt: skip
-    tales = next(filter(None, ranked), []) + [note.text for note in view.of(("note",))]
+    lore = [tale for _, tale in map(split_lore, view.scene.lore)]
+    fits = [item.text for _, item in view.find(text, view.of(("lore",)))]
+    tales = fits or [tale for tale in lore if not (price and price.search(tale))]
+    tales += [note.text for note in view.of(("note",))]
     tales = tales or [item.text for item in view.of(("self",))[1:]]
     if not tales:
         return view.phrase("tale_none")
@@ -199,15 +192,13 @@ def _at_hand(view: StandInView, text: str) -> str:
 def _exits(view: StandInView, text: str, topic: str) -> str:
     """Return where an exit leads, or which exits there are."""
     exit_name = match_name(topic, view.situation.exits)
-    parts = map(exit_parts, view.situation.exits)
-    joint = view.language.data.get("joints", {}).get("to", "-")
-    names = [f"{name} {joint} {leads}" if leads else name for name, leads in parts]
-    if topic and not exit_name:
+    if topic and not exit_name and (known := view.known(text, ("self", "lore"))):
+        return known
+    if not exit_name:
+        parts, joint = map(exit_parts, view.situation.exits), view.language.data["joints"]["to"]
+        names = [f"{name} {joint} {leads}" if leads else name for name, leads in parts]
         ways = view.listing("exits", "exits_none", names, "exits")
-        known = view.known(text, ("self", "lore")) or view.known(topic, ("self", "lore"))
-        return known or f"{view.phrase('way_to')} {ways}"
-    if not topic:
-        return view.listing("exits", "exits_none", names, "exits")
+        return f"{view.phrase('way_to')} {ways}" if topic else ways
     name, leads = exit_parts(exit_name)
     key = "exit" if name in view.language.data.get("opposites", ()) else "exit_named"
     return view.phrase(key, exit=name, place=leads or name)
