@@ -19,6 +19,7 @@ ASK_ALL = frozenset({"wares", "price", "food", "drink"})  # of a keeper: all tha
 SOLD = frozenset({"price", "ask_goal"})  # kinds that ask what a ware costs, if they name one
 # Kinds of questions that what it sees and did answers first.
 SEEN = frozenset("who_here what_here time carry place_name exits recall_gift".split())
+SHORT = 5  # words of a line that only names a ware
 FEW = 4  # words of a topic that names a thing
 
 
@@ -37,8 +38,8 @@ def answer(view: StandInView, text: str) -> str:
     memory = recalled.told(view, text) if asks else ""
     priced = _priced(view, text, 1 if intent.key in SOLD else 2)
     first = known if intent.key in SEEN else priced
-    counts = not view.language.data.get("counts", {}).keys().isdisjoint(plain_words(text))
-    reply = first or memory or known or (_priced(view, text) if asks or counts else "")
+    is_short = len(text.split()) <= SHORT or any(map(str.isdigit, text))  # "280 for the shield"
+    reply = first or memory or known or (_priced(view, text) if asks or is_short else "")
     if not reply and asks and intent.say and not view.is_foreign:
         # A phrase of a kind tells less than what surely is about the question.
         reply = view.best(view.find(text, view.of(KNOWN), sure=not view.vectors))

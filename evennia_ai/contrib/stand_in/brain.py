@@ -158,7 +158,7 @@ def _heard_of(view: StandInView, lines: Sequence[HeardLine]) -> StandInView:
             parts.append(CALLED)
             continue
         short = None if own.language.asks(bare) else called_last.match(bare)
-        bare = own.with_capitals(short[1] if short else bare)
+        bare = own.spelled(own.with_capitals(short[1] if short else bare))
         opener = own.language.pattern("patterns", "opener").match(bare)
         end = opener.end() if opener else 0
         head, rest = bare[:end].rstrip(" ,"), bare[end:]

@@ -1,5 +1,6 @@
 """What a sentence asks the character to do, by the patterns of its language, and what it refuses."""
 
+import re
 from dataclasses import replace
 
 from evennia_ai.contrib.stand_in.languages import ENGLISH, Language
@@ -74,12 +75,13 @@ def _agreed(view: StandInView, text: str) -> RequestedAct | None:
     """Return the purchase of a ware that the speaker was told the price of, if they want it."""
     key, wares = view.asked_of(text)[0].key, _wares(view)
     lines = view.transcript.answers_to(view.speaker)[-RECENT:]
-    offers = (match_name(line, wares) for line in lines[::-1] if any(map(str.isdigit, line)))
-    offered = next(filter(None, offers), "")
+    priced = [line for line in lines[::-1] if any(map(str.isdigit, line))]
+    offered = next(filter(None, (match_name(line, wares) for line in priced)), "")
+    pays = priced and set(re.findall(r"\d+", text)) & set(re.findall(r"\d+", priced[0]))
     named, content = match_name(text, wares), view.language.content
     if view.language.asks(text) or not set(content(text)) <= set(content(named)):
         named = ""
-    if "sell" not in view.tools or not offered or not (named or key == "yes"):
+    if "sell" not in view.tools or not offered or not (named or pays or key == "yes"):
         return None
     return RequestedAct("give", item=named or offered, to=view.speaker, text=text)
 

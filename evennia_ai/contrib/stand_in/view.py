@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from functools import cached_property
 from typing import Self
 
@@ -39,6 +40,7 @@ SLOT = re.compile(r"\{(\w+)\}")
 BEFORE = 0.1  # that likeness to a line with the one before it counts less
 MEANT, ALIKE = 0.5, 0.4  # least likeness to an example of a kind, and if nothing else is known
 OTHER = "other"  # key of examples of no kind
+LEAST_LETTERS, SPELLED = 4, 0.8  # of a misspelled word, and its likeness to the right one
 HALF, ALL_BUT = 0.5, 0.6  # of a rule's words that a text about it has, without and with an embedder
 PLAINER = 0.3  # how much more the nearest to it must be like a question to be told
 AS_GOOD = 0.93  # least share of the best likeness to be told instead of what was said before
@@ -128,6 +130,19 @@ class StandInView:
         people = {word.lower(): word for name in self.known_people for word in name.split()}
         people = {low: word for low, word in people.items() if low not in self.language.vocabulary}
         return CHAT_WORD.sub(lambda match: people.get(match[0], match[0]), text)
+
+    def spelled(self, text: str) -> str:
+        """Return a text whose unknown words are spelled as the nearest in the names of things here."""
+        names = (*self.situation.carrying, *self.situation.things, *self.situation.exits)
+        words = [word for word in plain_words(" ".join(names)) if len(word) >= LEAST_LETTERS]
+
+        def mend(match: re.Match[str]) -> str:
+            word = match[0].lower()
+            if len(word) < LEAST_LETTERS or word in self.language.vocabulary or word in words:
+                return match[0]
+            return next(iter(get_close_matches(word, words, 1, SPELLED)), match[0])
+
+        return CHAT_WORD.sub(mend, text)
 
     @property
     def silent(self) -> tuple[str, ...]:
