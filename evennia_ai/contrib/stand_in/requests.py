@@ -46,8 +46,10 @@ def _ordered(view: StandInView, text: str, requested: RequestedAct | None) -> Re
     items, parts = list[str](), view.language.pattern("patterns", "parts").split(text)
     counts, fits = view.language.data.get("counts", {}), [matches(p, _wares(view)) for p in parts]
     for part, names in zip(parts, fits, strict=True):
-        many = next((counts[word] for word in plain_words(part) if word in counts), 1)
-        items += sorted({*names}) * many
+        words = plain_words(part)
+        named = {at for at in range(len(words)) if match_name(" ".join(words[at : at + 2]), names)}
+        many = (counts[word] for at, word in enumerate(words, 1) if word in counts and at in named)
+        items += sorted({*names}) * next(many, 1)
     if any(len({*names}) > 1 for names in fits):
         return None
     if requested is None:

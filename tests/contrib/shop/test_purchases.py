@@ -62,10 +62,10 @@ def test_a_thing_is_bought_also_behind_small_talk_of_others(shop, ask, name, pri
     assert thing.location is shop.ann.character and shop.ann.character.db.coins == 10 - price
 
 
-def test_a_thing_that_lies_here_is_taken_and_sold(shop):
+def test_a_thing_that_lies_here_is_sold(shop):
     lamp = shop.ware("brass lamp", 5, shop.pier)
     assert "Here is" not in shop.hears(shop.ann, "say Hob, give me the brass lamp")
-    assert lamp.location is shop.keeper
+    assert lamp.location is shop.pier
     shop.hears(shop.ann, "yes")
     assert lamp.location is shop.ann.character and shop.ann.character.db.coins == 5
 
@@ -131,3 +131,10 @@ def test_without_the_shop_a_thing_with_a_price_is_not_given_away(offline_game, m
         offline_game.run(3)
     assert lantern.location is keeper and apple.location is ann.character
     assert len(logged) == 1 and "'shop'" in logged[0]
+
+
+@pytest.mark.parametrize(("line", "coins"), [("two apples", 4), ("2 aples and a rope plz", 6)])
+def test_a_line_that_only_lists_wares_orders_them(shop, line, coins):
+    for _ in range(2):
+        shop.ware("apple", 2, shop.keeper)
+    assert f"for {coins} coins" in shop.hears(shop.ann, f"say Hob, {line}")
