@@ -79,7 +79,7 @@ def read_turn(mind: Any, messages: Sequence[ChatMessage]) -> Coroutine[None]:
     lines = [m for m in messages if m["role"] == "user"]
     lines = [m for m in lines if m["metadata"].get("speaker") not in (None, "", own_number)]
     person = frozenset(m["metadata"]["speaker"] for m in lines)
-    if len(person) != 1 or mind.who.character.location is None:
+    if len(person) != 1 or not (mind.who.character.location and mind.services.embedder):
         return
     name = mind.who.name
     lines_said = [without_address(heard_words(m["content"]), name) for m in lines]
