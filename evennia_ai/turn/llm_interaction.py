@@ -193,8 +193,9 @@ class Summariser:
 def can_judge(profile: ModelProfile) -> bool:
     """Return True for a model with native tool calls.
 
-    Qwen 2.5 1.5B found fault with 18 to 20 of 20 true summaries, in three forms of the question,
-    and asked of what an embedder suspects it finds no more than a lower `ONLY_SPOKEN` does.
+    Qwen 2.5 1.5B found fault with 18 to 20 of 20 true summaries, in three forms of the question.
+    Asked only of what scores 0.4, it made 37 of 120 invented deeds known, for three true summaries;
+    an `ONLY_SPOKEN` of 0.5 did 36, for four.
     """
     return has_model(profile) and request_form(profile).native
 
