@@ -28,10 +28,6 @@ def answer(view: StandInView, text: str) -> str:
     intent, topic = view.asked_of(text)
     if not language.full:
         return view.phrase(intent.key or "other")
-    if not intent.key and language.finds("follow_up", text):  # "and a lamp?"
-        earlier = [*view.transcript.texts_of(view.speaker), ""][-2:-1]
-        before, _ = language.asked_of(" ".join(earlier))
-        intent = before if before.tells else intent
     asks = language.asks(text) or language.finds("follow_up", text)
     handler = HANDLERS.get(intent.key)
     known = handler(view, text, topic) if handler else _sought(view, intent, topic, text)
