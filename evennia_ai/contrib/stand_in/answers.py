@@ -83,7 +83,8 @@ def _to_question(view: StandInView, text: str) -> str:
         return view.phrase("told_nothing")
     supposes = about_you and language.finds("supposes", text)
     words = view.phrase("denied_self" if supposes else "unknown")
-    titles = [title for title, _ in map(split_lore, view.scene.lore) if title][:MOST_TOPICS]
+    known = [item.title for item in view.of(("lore",)) if item.title and not item.guarded]
+    titles = [*dict.fromkeys(known)][:MOST_TOPICS]
     offer = view.phrase("ask_of", topics=view.listed(titles, "or")) if titles else ""
     return words if supposes or view.repeats(offer) else f"{words} {offer}".strip()
 
@@ -151,7 +152,9 @@ def _goal(view: StandInView, text: str, topic: str) -> str:
 def _story(view: StandInView, text: str, topic: str) -> str:
     """Return a tale, or news, that was not told lately: a piece of lore or a note, no price."""
     price = view.character.language.intent("price").tells
+    guarded = [item.text for item in view.of(("lore",)) if item.guarded]
     lore = [tale for _, tale in map(split_lore, view.scene.lore)]
+    lore = [tale for tale in lore if not any(text in tale for text in guarded)]
     fits = [item.text for _, item in view.find(text, view.of(("lore",)))]
     tales = fits or [tale for tale in lore if not (price and price.search(tale))]
     tales += [note.text for note in view.of(("note",))]
