@@ -22,6 +22,8 @@ from evennia_ai.store.lore_records import LoreRecords, read_entries
 from evennia_ai.store.names import own_name, plain_name
 
 DESCRIPTION_CHARS = 600
+WORD_OF_NAME = re.compile(r"[^\W_](?:[\w'’-]*\w)?")
+MOST_WORDS = 3  # of a name that is looked up
 ARTICLE = re.compile(r"\A(?:an?|the|some|der|die|das|ein|eine|le|la|el)\s+", re.IGNORECASE)
 
 
@@ -36,6 +38,18 @@ def find_object(dbref: str) -> Any | None:
 
 def find_objects(dbrefs: Iterable[str]) -> list[Any]:
     return [obj for dbref in dbrefs if (obj := find_object(dbref))]
+
+
+def objects_named_in(text: str) -> dict[Any, str]:
+    """Return the objects of the game whose keys stand in a text, each as it is spelled there.
+
+    Of those that begin at the same word the longest name comes first.
+    """
+    words, lengths = WORD_OF_NAME.findall(text), range(MOST_WORDS, 0, -1)
+    runs = [" ".join(words[at : at + n]) for at in range(len(words)) for n in lengths]
+    spelled = {form: run for run in reversed(runs) for form in (run, run.lower(), run.title())}
+    objects = {obj: spelled[obj.db_key] for obj in ObjectDB.objects.filter(db_key__in=[*spelled])}
+    return dict(sorted(objects.items(), key=lambda item: runs.index(item[1])))
 
 
 def is_assistant(obj: Any) -> bool:

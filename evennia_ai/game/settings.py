@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 from django.conf import settings
 from django.core.checks import Warning as CheckWarning
+from django.utils.module_loading import import_string
 from twisted.logger import Logger
 
 from evennia_ai.config import FIELDS, AssistantConfig, ModelProfile, choose_settings, fit_settings
@@ -46,6 +47,19 @@ def game_setting(name: str, default: Any) -> Any:
     """Return one of the upper-case entries, which apply to the whole game."""
     value = game_settings().get(name)
     return default if value is None else value
+
+
+def load_function(path: Any) -> Any:
+    """Return the game's function of a dotted path, None for no path; raises ConfigError."""
+    if not path:
+        return None
+    try:
+        function = import_string(str(path))
+    except ImportError as error:
+        raise ConfigError(f"the function '{path}' cannot be imported: {error}") from error
+    if not callable(function):
+        raise ConfigError(f"'{path}' is no function")
+    return function
 
 
 def effective_settings(

@@ -1,7 +1,8 @@
-"""The vectors of an embedder that answers later: of an index, and of texts that are compared."""
+"""The vectors of an embedder that answers later: of an index, and of compared texts."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import islice
+from functools import lru_cache
+from itertools import islice, pairwise
 from typing import Any, cast
 
 import numpy as np
@@ -14,10 +15,13 @@ from evennia_ai.errors import ProviderError, TurnAborted
 from evennia_ai.memory.local_models import kinds_of
 from evennia_ai.memory.vectors import answers_at_once, readable
 from evennia_ai.policy.facts.terms import SentenceKinds
+from evennia_ai.policy.texts import plain_words
 from evennia_ai.ports import Embedder, RemoteEmbedder, Services
 from evennia_ai.scheduling import Clock, Coroutine, yield_to_reactor
 
 log = Logger()
+
+Cosines = Callable[[str, Sequence[str]], Sequence[float]]  # of a text and others
 
 BATCH = 64  # texts of memories in one request
 PIECE = 16  # vectors taken in without a pause
@@ -175,3 +179,53 @@ class TextNearness:
         if embedder is None or vector is None:
             return None
         return kinds_of(vector, embedder.name)
+
+
+class LearnedKinds:
+    """Tells of which kind a text is, by examples: kernel ridge regression over their likeness.
+
+    Alike are texts of near meaning, by the cosines of any embedder, and those that share words and
+    pairs of words: that tells "is" from "was" and from "is not".
+
+    Attributes:
+        examples: those of all kinds, which must be prepared beside the text.
+    """
+
+    def __init__(
+        self,
+        kinds: Mapping[str, Sequence[str]],
+        sharpness: float,
+        ridge: float,
+        shared_words: float = 0.0,
+    ) -> None:
+        """Learn ``kinds`` at first use; ``shared_words`` count beside the meaning's 1 at most."""
+        self.examples = [text for texts in kinds.values() for text in texts]
+        self._kinds, self._weights = kinds, cast(Any, None)
+        self._sharpness, self._ridge, self._shared_words = sharpness, ridge, shared_words
+
+    def scores(self, text: str, cosines: Cosines) -> dict[str, float]:
+        """Return how sure a text is of each kind, about 0 to 1; empty if it is not prepared."""
+        near = cosines(text, self.examples)
+        if not near:
+            return {}
+        if self._weights is None:
+            rows = [self._likeness(text, cosines(text, self.examples)) for text in self.examples]
+            goals = np.repeat(np.eye(len(self._kinds)), [*map(len, self._kinds.values())], axis=0)
+            self._weights = np.linalg.solve(np.stack(rows) + self._ridge * np.eye(len(rows)), goals)
+        values = self._likeness(text, near) @ self._weights
+        return dict(zip(self._kinds, map(float, values), strict=True))
+
+    def _likeness(self, text: str, cosines: Sequence[float]) -> Any:
+        """Return how much a text is like each example."""
+        likeness = np.exp(self._sharpness * (np.array(cosines) - 1.0))
+        if self._shared_words:
+            own, others = words_and_pairs(text), map(words_and_pairs, self.examples)
+            shares = [len(own & its) / max(1, len(own) * len(its)) ** 0.5 for its in others]
+            likeness += self._shared_words * np.array(shares)
+        return likeness
+
+
+@lru_cache(2_000)
+def words_and_pairs(text: str) -> frozenset[Any]:
+    words = plain_words(text)
+    return frozenset([*words, *pairwise(words)])

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
-from django.utils.module_loading import import_string
 from twisted.internet.defer import Deferred, inlineCallbacks, maybeDeferred, succeed
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
@@ -18,6 +17,7 @@ from evennia_ai.contrib.moderation.rules import (
     read_verdicts,
 )
 from evennia_ai.errors import ConfigError
+from evennia_ai.game.settings import load_function
 from evennia_ai.policy.staff_controls import find_banned
 from evennia_ai.scheduling import Clock, Coroutine
 
@@ -38,7 +38,7 @@ class Moderation:
         self.rules = rules
         self._clock, self._exchange = clock, exchange
         self._warned_of = ""  # the error of the last warning in the log, until a check works
-        self._judge = load_judge(rules.callable)
+        self._judge = load_function(rules.callable)
         self._profile = read_endpoint(rules.endpoint)
 
     @inlineCallbacks
@@ -88,19 +88,6 @@ def read_reply(reply: Any, count: int) -> list[str]:
     if reply.status != HTTP_OK:
         raise ValueError(f"the endpoint answered with status {reply.status}")
     return read_verdicts(reply.content, count)
-
-
-def load_judge(path: str) -> Judge | None:
-    """Return the game's function, None without one; raises ConfigError."""
-    if not path:
-        return None
-    try:
-        judge = import_string(path)
-    except ImportError as error:
-        raise ConfigError(f"callable '{path}' cannot be imported: {error}") from error
-    if not callable(judge):
-        raise ConfigError(f"callable '{path}' is no function")
-    return cast(Judge, judge)
 
 
 def read_endpoint(fields: Mapping[str, Any]) -> ModelProfile | None:

@@ -4,14 +4,12 @@ First comes structure: a time to come and a place that can be reached, or the na
 elsewhere. Then the embedder compares the sentence with examples; without one, nothing is read.
 """
 
-import re
 import tomllib
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from evennia.objects.models import ObjectDB
 from evennia.objects.objects import DefaultCharacter
 from twisted.internet.defer import inlineCallbacks
 from twisted.logger import Logger
@@ -23,15 +21,15 @@ from evennia_ai.contrib.promises.promise_words import speak_to
 from evennia_ai.contrib.promises.ways import place_in
 from evennia_ai.contrib.promises.when import find_time
 from evennia_ai.errors import NothingDone, StoreUnavailable
-from evennia_ai.game.perception import find_object
+from evennia_ai.game.perception import find_object, objects_named_in
 from evennia_ai.game.texts import text
+from evennia_ai.memory.remote_vectors import LearnedKinds
 from evennia_ai.messages import ChatMessage, is_offline, is_puppeted
 from evennia_ai.policy.conversation.requested_acts import ANSWERS, grants
 from evennia_ai.policy.facts.check import without_address
 from evennia_ai.policy.facts.terms import heard_words, own_utterances, without_names
 from evennia_ai.policy.texts import sentences
 from evennia_ai.ports import ToolContext
-from evennia_ai.ports.models import Nearness
 from evennia_ai.scheduling import Coroutine
 from evennia_ai.store.names import own_name
 
@@ -41,32 +39,27 @@ MEETING, OTHER = "meeting", "other"
 LISTED: dict[str, list[str]] = tomllib.loads(
     Path(__file__).with_name("examples.toml").read_text(encoding="utf-8")
 )
-COMPARED = [line for lines in LISTED.values() for line in lines]
-# Kernel ridge regression over these examples: 100 of 132 are read rightly by all others, and 5 of
+# By `LearnedKinds` of these examples, 100 of 132 are read rightly by all others, and 5 of
 # the 52 other ones wrongly (MiniLM); by the mean of the nearest three it is 78, and 6.
-WIDTH, RIDGE = 1.0, 0.3
+SHARPNESS, RIDGE = 1.0, 0.3
 MEANT = 0.15  # of a sentence that names a time and a place, and whose answer must agree
-FITTED: dict[tuple[float, ...], Any] = {}  # by the cosines of the first example
-NAME = re.compile(r"[^\W\d_][\w'-]+")
-MOST_NAMES = 3  # words of a name
 MOST_SENTENCES = 6
 
 
-def kind_of(sentence: str, possible: Sequence[str], nearness: Nearness, meant: float = 0.0) -> str:
-    """Return which possible kind a sentence is of, `OTHER` if that is not sure or not known.
+@lru_cache(maxsize=1)
+def kinds_by(nearness: Any) -> LearnedKinds:
+    """Return the kinds of sentences as an embedder tells them."""
+    return LearnedKinds(LISTED, SHARPNESS, RIDGE)
 
-    It and `COMPARED` must have been prepared. ``meant`` is how much nearer to a meeting it counts.
+
+def kind_of(sentence: str, possible: Sequence[str], nearness: Any, meant: float = 0.0) -> str:
+    """Return which possible kind a prepared sentence is of, `OTHER` if that is not sure.
+
+    ``meant`` is how much nearer to a meeting it counts.
     """
-    cosines, first = nearness.cosines(sentence, COMPARED), nearness.cosines(COMPARED[0], COMPARED)
-    if not cosines:
+    scores = kinds_by(nearness).scores(sentence, nearness.cosines)
+    if not scores:
         return OTHER
-    if tuple(first) not in FITTED:
-        rows = np.array([nearness.cosines(line, COMPARED) for line in COMPARED])
-        wanted = [[float(line in lines) for lines in LISTED.values()] for line in COMPARED]
-        alike = np.exp(WIDTH * (rows - 1)) + RIDGE * np.eye(len(rows))
-        FITTED[tuple(first)] = np.linalg.solve(alike, np.array(wanted))
-    shares = np.exp(WIDTH * (np.array(cosines) - 1)) @ FITTED[tuple(first)]
-    scores = dict(zip(LISTED, shares, strict=True))
     scores[MEETING] += meant
     best = max(possible, key=lambda kind: scores[kind])
     return best if scores[best] >= scores[OTHER] else OTHER
@@ -126,8 +119,9 @@ def read_sentence(context: ToolContext, sentence: str, is_own: bool, reply: str)
     able = {MEETING: place, THEIRS: moment, OWN: moment, LETTER: receiver}
     possible = [name for name, item in able.items() if item]
     compared = without_names(sentence, [called] if called else [])
-    nearness, without_model = mind.services.nearness, mind.profile.client == OFFLINE["client"]
-    yield nearness.prepare(mind.services, [compared, reply, *ANSWERS, *COMPARED])
+    nearness: Any = mind.services.nearness
+    without_model = mind.profile.client == OFFLINE["client"]
+    yield nearness.prepare(mind.services, [compared, reply, *ANSWERS, *kinds_by(nearness).examples])
     kind = kind_of(compared, possible, nearness, 0.0 if without_model else MEANT)
     is_theirs = kind == THEIRS and not is_own
     agrees = is_own or is_theirs or (without_model and kind == MEETING)
@@ -151,10 +145,9 @@ def read_sentence(context: ToolContext, sentence: str, is_own: bool, reply: str)
 
 def named_in(sentence: str, character: Any) -> tuple[Any, str]:
     """Return the first character whom a sentence names, and how; (None, "") for none."""
-    words, lengths = NAME.findall(sentence), range(MOST_NAMES, 0, -1)
-    runs = [" ".join(words[at : at + n]) for at in range(len(words)) for n in lengths]
-    spelled = {form: run for run in reversed(runs) for form in (run, run.lower(), run.title())}
-    rows = ObjectDB.objects.filter(db_key__in=list(spelled)).exclude(id=character.id)
-    people = [item for item in rows if isinstance(item, DefaultCharacter)]
-    first = min(people, key=lambda item: runs.index(spelled[item.db_key]), default=None)
-    return first, spelled[first.db_key] if first else ""
+    people = (
+        (obj, name)
+        for obj, name in objects_named_in(sentence).items()
+        if obj is not character and isinstance(obj, DefaultCharacter)
+    )
+    return next(people, (None, ""))

@@ -1,7 +1,5 @@
 """The page ``/ai/knows/``: what ``aiknows`` tells, for staff with a browser."""
 
-from functools import partial
-from queue import Empty, Queue
 from typing import Any
 
 from django.contrib.auth.views import redirect_to_login
@@ -12,28 +10,17 @@ from django.urls import path
 from evennia.accounts.models import AccountDB
 from evennia.utils.ansi import strip_ansi
 from twisted.internet import reactor
-from twisted.internet.defer import inlineCallbacks, maybeDeferred
-from twisted.python.failure import Failure
+from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.commands.common import log_private_reading
 from evennia_ai.contrib.who_knows.commands import holder_lines
 from evennia_ai.contrib.who_knows.holders import find_holders
 from evennia_ai.policy.read_permissions import PUBLIC_MEMORIES, Reader
-from evennia_ai.scheduling import Coroutine
+from evennia_ai.scheduling import Coroutine, GameBusy, GameThread
 
 WAIT_S, MOST_CHARS = 30.0, 200
-
-
-def ask(work: Any) -> Any:
-    """Return what work on the reactor's thread fires with; raises what it raises, and Empty."""
-    answer: Queue[Any] = Queue()
-    main: Any = reactor
-    main.callFromThread(lambda: maybeDeferred(work).addBoth(answer.put) and None)
-    result = answer.get(timeout=WAIT_S)
-    if isinstance(result, Failure):
-        result.raiseException()
-    return result
+game: Any = GameThread(reactor)  # tests put a stand-in here
 
 
 def knows(request: Any) -> HttpResponse:
@@ -42,9 +29,9 @@ def knows(request: Any) -> HttpResponse:
         return redirect_to_login(request.get_full_path())
     words = request.GET.get("words", "").strip()[:MOST_CHARS]
     try:
-        lines = ask(partial(search, request.user.pk, words))
-    except Empty:
-        return HttpResponse("The game did not reply in time. Try again.", status=503)
+        lines = game.ask(search, request.user.pk, words, wait_s=WAIT_S)
+    except GameBusy as error:
+        return HttpResponse(str(error), status=503)
     page = render(request, "evennia_ai/knows.html", {"words": words, "lines": lines})
     page["Cache-Control"] = "no-store"
     return page

@@ -4,16 +4,15 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.utils.module_loading import import_string
 from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.config import setting
 from evennia_ai.contrib.world_check.check import ClaimCheck, answer_with
 from evennia_ai.contrib.world_check.facts import WorldFact, opening_row
 from evennia_ai.contrib.world_check.world_view import rows_now
-from evennia_ai.errors import ConfigError
 from evennia_ai.extension import EntryReader, Extension, Revision
 from evennia_ai.game.perception import find_objects
+from evennia_ai.game.settings import load_function
 from evennia_ai.policy.facts.terms import heard_words
 from evennia_ai.policy.texts import sentences
 from evennia_ai.ports import ToolContext
@@ -44,7 +43,7 @@ class WorldCheckExtension(Extension):
 
     def set_up(self, services: Any, settings: EntryReader) -> bool:
         self._services, self._check = services, ClaimCheck(services.nearness.cosines)
-        self._game_facts = settings.read("WORLD_FACTS", load_facts, "")
+        self._game_facts = settings.read("WORLD_FACTS", load_function, "")
         return True
 
     @inlineCallbacks
@@ -84,19 +83,6 @@ class WorldCheckExtension(Extension):
             yield nearness.prepare(self._services, texts[start : start + EMBEDDED_AT_ONCE])
             yield yield_to_reactor(self._services.slices.put)
         return self._check.contradicted(claims)
-
-
-def load_facts(path: Any) -> GameFacts | None:
-    """Return the game's function, None without one; raises ConfigError."""
-    if not path:
-        return None
-    try:
-        function: GameFacts = import_string(str(path))
-    except ImportError as error:
-        raise ConfigError(f"the function '{path}' cannot be imported: {error}") from error
-    if not callable(function):
-        raise ConfigError(f"'{path}' is no function")
-    return function
 
 
 EXTENSION = WorldCheckExtension

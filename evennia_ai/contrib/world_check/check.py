@@ -9,16 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 
-from evennia_ai.contrib.world_check.claims import (
-    DAYTIME,
-    FREE,
-    NOT,
-    OTHER,
-    SO,
-    ClaimReader,
-    Cosines,
-    examples_of,
-)
+from evennia_ai.contrib.world_check.claims import DAYTIME, FREE, NOT, OTHER, SO, claim_kinds
 from evennia_ai.contrib.world_check.facts import (
     ALONE,
     ASKER,
@@ -44,6 +35,7 @@ from evennia_ai.contrib.world_check.names import (
     tokens_of,
     with_sevens,
 )
+from evennia_ai.memory.remote_vectors import Cosines
 from evennia_ai.policy.facts.terms import is_question, with_digits
 from evennia_ai.policy.retrieval.languages import ENGLISH
 from evennia_ai.policy.retrieval.words import language_of
@@ -90,7 +82,7 @@ class ClaimCheck:
     """
 
     def __init__(self, cosines: Cosines) -> None:
-        self._cosines, self._reader = cosines, ClaimReader()
+        self._cosines, self._kinds = cosines, claim_kinds()
 
     def claims_in(
         self, sentence: str, facts: Sequence[WorldFact], before: Sequence[str] = ()
@@ -109,8 +101,8 @@ class ClaimCheck:
         """Return the texts that `contradicted` compares, each once."""
         texts = dict.fromkeys(claim.text for claim in claims)
         for kind in {claim.fact.kind for claim in claims} - {GAME}:
-            texts |= dict.fromkeys(examples_of(kind))
-            texts |= dict.fromkeys(examples_of(WITH[kind]) if kind in WITH else ())
+            for needed in filter(None, (kind, WITH.get(kind))):
+                texts |= dict.fromkeys(self._kinds[needed].examples)
         game = (claim.fact for claim in claims if claim.fact.kind == GAME)
         return list(texts | dict.fromkeys(text for fact in game for text in sayings(fact)))
 
@@ -122,7 +114,7 @@ class ClaimCheck:
         kind = claim.fact.kind
         if kind == GAME:
             return contradicts_game(claim, self._cosines(claim.text, sayings(claim.fact)))
-        scores = self._reader.scores(kind, claim.text, self._cosines)
+        scores = self._kinds[kind].scores(claim.text, self._cosines)
         if not scores:
             return claim.is_wrong and kind in SURE
         sure = scores[claim.wrong_if]
@@ -133,7 +125,7 @@ class ClaimCheck:
             return False
         if kind != HOUR:
             return True
-        parts = self._reader.scores(DAYTIME, claim.text, self._cosines)
+        parts = self._kinds[DAYTIME].scores(claim.text, self._cosines)
         least = max(SURE_PART, parts.pop(WHOLE_DAY, 0.0) - LESS_SURE)
         hours = max(parts, key=lambda name: parts[name], default="")
         if not hours or parts[hours] < least:
@@ -142,7 +134,7 @@ class ClaimCheck:
 
     def _surest(self, kind: str, text: str) -> float:
         """Return how sure a sentence says of a kind that it is so or not."""
-        scores = self._reader.scores(kind, text, self._cosines)
+        scores = self._kinds[kind].scores(text, self._cosines)
         return max((scores[name] for name in (SO, NOT) if scores), default=0.0)
 
 

@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from evennia_ai.policy.records.goal import clock
+
 EXIT, PERSON, ALONE, CARRIED, ASKER, PRICE, HOUR, OPEN, GAME = (
     "exit", "person", "alone", "carried", "asker", "price", "hour", "open", "game"
 )  # fmt: skip
@@ -85,16 +87,14 @@ def own_rows(view: WorldView) -> list[WorldFact]:
     if others:
         rows.append(row((), ALONE, "", f"{' and '.join(others)} can hear you too"))
     if view.minute is not None:
-        time = f"{view.minute // 60:02d}:{view.minute % 60:02d}"
-        rows.append(row((), HOUR, str(view.minute), f"it is {time} now"))
+        rows.append(row((), HOUR, str(view.minute), f"it is {clock(view.minute)} now"))
     return rows
 
 
 def opening_row(names: Names, first: int, last: int, minute: int) -> WorldFact:
     """Return a row of opening hours, all in minutes of the day: open from ``first`` to ``last``."""
     is_open = (minute - first) % DAY <= (last - first) % DAY
-    hours = f"{first // 60:02d}:{first % 60:02d} to {last // 60:02d}:{last % 60:02d}"
-    state = "open" if is_open else "closed"
+    state, hours = "open" if is_open else "closed", f"{clock(first)} to {clock(last)}"
     return row(names, OPEN, state * is_open, f"{names[0]} is {state} now, and open from {hours}")
 
 

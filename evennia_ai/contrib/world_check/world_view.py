@@ -4,7 +4,6 @@ from collections.abc import Iterable
 from typing import Any
 
 from evennia.commands.default.building import CmdTunnel
-from evennia.objects.models import ObjectDB
 from evennia.objects.objects import DefaultCharacter, DefaultExit, DefaultRoom
 
 from evennia_ai.contrib.world_check.facts import Names, WorldFact, WorldView, own_rows
@@ -15,13 +14,12 @@ from evennia_ai.game.perception import (
     find_objects,
     has_short_description,
     known_names,
+    objects_named_in,
 )
 from evennia_ai.game.wares import trade_of
-from evennia_ai.policy.texts import WORD
 from evennia_ai.ports import ToolContext
 from evennia_ai.ports.world import WorldClock
 
-WORDS_OF_NAME = 3  # most words of a name that is looked up
 COMPASS = tuple(name for name, _back in CmdTunnel.directions.values() if len(name) > len("down"))
 
 
@@ -34,7 +32,9 @@ def rows_now(context: ToolContext, words: str, clock: WorldClock) -> list[WorldF
     askers = find_objects(context.askers)
     asker = askers[0] if len(askers) == 1 else None
     theirs = [obj for obj in asker.contents if obj.access(me, "view")] if asker else []
-    others = [obj for obj in objects_named(words) if obj not in (me, *seen, *theirs, *me.contents)]
+    others = [
+        obj for obj in objects_named_in(words) if obj not in (me, *seen, *theirs, *me.contents)
+    ]
     things = [obj for obj in (*seen, *others) if is_thing(obj) and obj not in people]
     absent = [o for o in others if isinstance(o, DefaultCharacter) and not has_short_description(o)]
     return own_rows(
@@ -61,18 +61,6 @@ def names(obj: Any, looker: Any) -> Names:
 
 def is_thing(obj: Any) -> bool:
     return not isinstance(obj, (DefaultCharacter, DefaultExit, DefaultRoom))
-
-
-def objects_named(words: str) -> list[Any]:
-    """Return the objects of the game whose keys stand in some words."""
-    spoken = [match[0] for match in WORD.finditer(words)]
-    runs = {
-        " ".join(spoken[at : at + count])
-        for count in range(1, WORDS_OF_NAME + 1)
-        for at in range(len(spoken) - count + 1)
-    }
-    wanted = {form for run in runs for form in (run, run.lower())}
-    return list(ObjectDB.objects.filter(db_key__in=wanted))
 
 
 def prices(keeper: Any, customer: Any) -> Iterable[tuple[Names, int, str]]:

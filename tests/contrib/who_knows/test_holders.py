@@ -178,7 +178,7 @@ def test_all_words_of_a_query_must_stand_in_a_text(query, text, is_match):
 
 
 def test_the_page_shows_staff_the_same(game, town, ann, admin, bea, monkeypatch, rf):
-    monkeypatch.setattr(page, "ask", SameThread(game.clock).ask)
+    monkeypatch.setattr(page, "game", SameThread(game.clock))
     ann.do("whisper Mira = the dagger lies below the altar")
     ann.do("say Mira, the weather is <b>fine</b>")
     game.run(2)

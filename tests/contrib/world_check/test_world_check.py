@@ -7,9 +7,10 @@ import pytest
 
 from evennia_ai import models
 from evennia_ai.config import parse_value
-from evennia_ai.contrib.world_check import WorldFact, load_facts, opening_row
+from evennia_ai.contrib.world_check import WorldFact, opening_row
 from evennia_ai.contrib.world_check.check import ClaimCheck
 from evennia_ai.errors import ConfigError
+from evennia_ai.game.settings import load_function
 from evennia_ai.memory.local_models import unit_rows
 from evennia_ai.memory.remote_vectors import TextNearness
 from evennia_ai.testing.minds import StandInServices
@@ -122,5 +123,5 @@ def test_a_games_rows_are_held_against_what_names_them():
 
 def test_a_wrong_function_of_a_game_is_told():
     with pytest.raises(ConfigError, match="cannot be imported"):
-        load_facts("no.such.function")
-    assert load_facts(f"{__name__}.bridge") is bridge
+        load_function("no.such.function")
+    assert load_function(f"{__name__}.bridge") is bridge
