@@ -4,7 +4,7 @@ Every command shows rows with these. A reader sees a placeholder in place of wor
 read.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from evennia_ai.commands.common import unbroken
@@ -18,7 +18,14 @@ from evennia_ai.policy.facts.check import Fact, source_label
 from evennia_ai.policy.limits.money import CALLS, MS, NOTHING, TOKENS_IN, TOKENS_OUT
 from evennia_ai.policy.read_permissions import ERRORS, PRIVATE_MEMORIES, Reader, words_kind
 from evennia_ai.policy.recallable_lines import LineAmendment
-from evennia_ai.policy.records.memory_listing import NamesByDbref, named, why_withheld
+from evennia_ai.policy.records.memory_listing import (
+    NamesByDbref,
+    count_shown,
+    may_read,
+    named,
+    why_withheld,
+)
+from evennia_ai.policy.records.record import Record
 from evennia_ai.policy.texts import counted
 from evennia_ai.store.conversation import MASK
 from evennia_ai.store.inbox import WAITING
@@ -271,6 +278,16 @@ def withheld_lines(report: SearchReport, audience: Audience, reader: Reader) -> 
         shown = clean_output("; ".join(rules), 600)
         lines.append(f"|yWithheld|n (with its audience): {shown}.")
     return [*lines, *([hidden_line(report.hidden, reader)] if report.hidden else [])]
+
+
+def seen_lines(
+    reader: Reader, records: Sequence[Record], line: Callable[[Record], str]
+) -> list[str]:
+    """Return the lines of the records that a reader may see, and one for all others."""
+    seen = [record for record in records if may_read(reader, record)]
+    count_shown(reader, *seen)
+    hidden = len(records) - len(seen)
+    return [*map(line, seen), *([hidden_line(hidden, reader)] if hidden else ())]
 
 
 def hidden_line(count: int, reader: Reader) -> str:

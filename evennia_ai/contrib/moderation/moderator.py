@@ -27,7 +27,6 @@ MODEL = "omni-moderation-latest"
 PATH = "moderations"
 HTTP_OK = 200
 ModerationExchange = Callable[[ModelProfile, str, str, Mapping[str, Any]], Deferred[Any]]
-Judge = Callable[[str, str], Any]
 
 
 class Moderation:

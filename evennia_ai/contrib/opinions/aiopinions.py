@@ -5,7 +5,7 @@ from operator import itemgetter
 from uuid import uuid4
 
 from evennia_ai.commands.common import AICommand, UsageError
-from evennia_ai.commands.rendering import hidden_line
+from evennia_ai.commands.rendering import seen_lines
 from evennia_ai.contrib.opinions.deeds import REASON_CHARS, rules_of, store_of
 from evennia_ai.contrib.opinions.opinion_records import OpinionDeeds
 from evennia_ai.contrib.opinions.opinion_rules import DEFAULT, HIGHEST, read_rule, write_rule
@@ -13,7 +13,7 @@ from evennia_ai.errors import BadRecord, ConfigError
 from evennia_ai.game.client_text import clean_output
 from evennia_ai.policy.audience import BUILDER
 from evennia_ai.policy.read_permissions import PUBLIC_MEMORIES
-from evennia_ai.policy.records.memory_listing import count_shown, may_read
+from evennia_ai.policy.records.memory_listing import may_read
 from evennia_ai.policy.records.record import Record
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.store.names import list_names, names_of
@@ -135,15 +135,10 @@ class CmdAIOpinions(AICommand):
 
     def show_person(self, person: str) -> None:
         """Show why the character thinks of a person as it does, newest last."""
-        every = self.deeds.deeds_of(person, every=True)
-        seen = [record for record in every if may_read(self.reader, record)][-DEEDS_SHOWN:]
-        count_shown(self.reader, *seen)
+        every = self.deeds.deeds_of(person, every=True)[-DEEDS_SHOWN:]
         value, name = self.deeds.value(self.deeds.deeds_of(person)), list_names([person])
         lines = [f"{self.name}'s opinion of |w{clean_output(name, 40)}|n: {value:+.1f}"]
-        lines += map(self.deed_line, seen)
-        if hidden := sum(not may_read(self.reader, record) for record in every):
-            lines.append(hidden_line(hidden, self.reader))
-        self.msg("\n".join(lines))
+        self.msg("\n".join([*lines, *seen_lines(self.reader, every, self.deed_line)]))
 
     def deed_line(self, record: Record) -> str:
         left = "undone" if record["undone"] else f"{self.deeds.points(record):+.1f} left"

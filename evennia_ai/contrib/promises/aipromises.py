@@ -1,7 +1,7 @@
 """``aipromises``: what a character promised, what others promised it, and its letters."""
 
 from evennia_ai.commands.common import AICommand, CommandResult, UsageError
-from evennia_ai.commands.rendering import hidden_line
+from evennia_ai.commands.rendering import seen_lines
 from evennia_ai.contrib.promises.promise_records import CANCELLED, LETTER, OPEN, THEIRS, Promises
 from evennia_ai.contrib.promises.promise_words import due_words
 from evennia_ai.game.client_text import clean_output
@@ -42,24 +42,14 @@ class CmdAIPromises(AICommand):
         find(self.lhs)
         return self.dispatch()
 
-    def readable(self) -> tuple[list[Record], int]:
-        """Return the records that the caller may see, and how many are hidden from them."""
-        every = Promises.of(self.script.character).all()
-        seen = [record for record in every if may_read(self.reader, record)]
-        return seen, len(every) - len(seen)
-
     def do_default(self) -> None:
-        records, hidden = self.readable()
-        count_shown(self.reader, *records)
-        lines = [self.line(record) for record in records]
-        if hidden:
-            lines.append(hidden_line(hidden, self.reader))
+        every = Promises.of(self.script.character).all()
+        lines = seen_lines(self.reader, every, self.line)
         self.msg("\n".join(lines) or f"{self.name} has no promises, appointments or letters.")
 
     def do_cancel(self) -> None:
-        wanted = self.rhs.strip().lower()
-        record = next((item for item in self.readable()[0] if item["id"] == wanted), None)
-        if record is None:
+        record = Promises.of(self.script.character).get(self.rhs.strip().lower())
+        if record is None or not may_read(self.reader, record):
             raise UsageError(
                 f"There is no promise '{clean_output(self.rhs, 40)}'. |waipromises {self.name}|n "
                 "lists them."
@@ -79,9 +69,7 @@ class CmdAIPromises(AICommand):
             about = f"letter for {who} from {list_names([record['source_entity']])}"
         else:
             about = f"{who} promised" if record["kind"] == THEIRS else f"promised to {who}"
-        state = record["state"]
-        if record["reason"]:
-            state += f": {REASONS[record['reason']]}"
+        state = record["state"] + (record["reason"] and f": {REASONS[record['reason']]}")
         due = due_words(record, self.services.world_clock)
         details = clean_output(", ".join(filter(None, (about, due, state))), LINE_CHARS)
         return f"|w{record['id']}|n {clean_output(record['content'], LINE_CHARS)} |x({details})|n"

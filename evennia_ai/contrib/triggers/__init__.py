@@ -1,7 +1,10 @@
 """Triggers: what a character says, does or thinks about when something happens; fights, too."""
 
 from collections.abc import Iterable
+from importlib import import_module
 from typing import Any
+
+from evennia.objects.objects import DefaultObject
 
 from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.contrib.triggers import combat, surroundings, triggers
@@ -23,8 +26,11 @@ class TriggersExtension(Extension):
     entries = frozenset({"COMBAT"})
 
     def set_up(self, services: Any, settings: EntryReader) -> bool:
-        combat.follow_combat(settings.read("COMBAT", combat.read_systems, ()))
-        surroundings.follow_things()
+        systems = settings.read("COMBAT", combat.read_systems, ())
+        for module, owner, method, around in systems:
+            kind = getattr(import_module(f"evennia.contrib.{module}"), owner)
+            combat.wrap(kind, method, around)
+        combat.wrap(DefaultObject, "move_to", surroundings.move)
         event_heard.connect(self.hear)
         service_started.connect(self.resume)
         return True

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import wraps
-from importlib import import_module
 from typing import Any
 
 from twisted.logger import Logger
@@ -65,15 +64,14 @@ def notice(mind: Any, occasion: Occasion, end: str) -> None:
     """Tell a character, as a fact, what it sees of a fight."""
     me, actor, victim = mind.who.character, occasion.actor, occasion.victim
     line = LINES[occasion.kind][0 if victim is me else 1 if actor is me else 2]
-    names = {"victim": name_in_act(victim, me), "actor": "Something"}
-    if actor is not None:
-        names["actor"] = name_in_act(actor, me)
+    doer = name_in_act(actor, me) if actor else "Something"
+    words = line.format(actor=doer, victim=name_in_act(victim, me)) + end
     importance = triggers.NOTEWORTHY if victim is me else triggers.KNOWN
     if victim is me and occasion.kind == "attacked":
-        by_player = actor is not None and actor.has_account
-        importance = triggers.URGENT if by_player else triggers.importance_of(mind)
+        is_player = actor and actor.has_account
+        importance = triggers.URGENT if is_player else triggers.importance_of(mind)
     by, whom = (None if who is me else who for who in (actor, victim))
-    mind.hearing.notify(line.format_map(names) + end, importance, occasion.kind, by, whom)
+    mind.hearing.notify(words, importance, occasion.kind, by, whom)
 
 
 @contextmanager
@@ -130,16 +128,14 @@ def end_of_turn(
 
 # By the entry COMBAT: modules of `evennia.contrib`, their classes and methods, and what notices.
 EVADVENTURE, RULES = "tutorials.evadventure", "game_systems.turnbattle.tb_"
+BATTLES = ("basic", "Basic"), ("equip", "Equipment"), ("items", "Item"), ("range", "Ranged")
 SYSTEMS: Mapping[str, Sequence[tuple[str, str, str, Around]]] = {
     "evadventure": (
         (f"{EVADVENTURE}.objects", "EvAdventureWeapon", "use", blow),
         (f"{EVADVENTURE}.combat_turnbased", "CombatActionFlee", "execute", flight),
     ),
     "turnbattle": (
-        (f"{RULES}basic", "BasicCombatRules", "resolve_attack", blow),
-        (f"{RULES}equip", "EquipmentCombatRules", "resolve_attack", blow),
-        (f"{RULES}items", "ItemCombatRules", "resolve_attack", blow),
-        (f"{RULES}range", "RangedCombatRules", "resolve_attack", blow),
+        *((f"{RULES}{name}", f"{of}CombatRules", "resolve_attack", blow) for name, of in BATTLES),
         (f"{RULES}basic", "BasicCombatRules", "spend_action", end_of_turn),
     ),
 }
@@ -151,12 +147,6 @@ def read_systems(value: Any) -> Sequence[tuple[str, str, str, Around]]:
     if not SYSTEMS.keys() >= {*names}:
         raise ConfigError(f"knows {', '.join(SYSTEMS)}, not {value!r}")
     return [row for name in names for row in SYSTEMS[name]]
-
-
-def follow_combat(rows: Sequence[tuple[str, str, str, Around]]) -> None:
-    """Notice the fights of some combat systems from now on."""
-    for module, owner, method, around in rows:
-        wrap(getattr(import_module(f"evennia.contrib.{module}"), owner), method, around)
 
 
 def wrap(owner: Any, name: str, around: Around) -> None:

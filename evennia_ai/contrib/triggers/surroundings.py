@@ -8,11 +8,9 @@ from typing import Any
 from django.conf import settings
 from evennia.commands.cmdset import CmdSet
 from evennia.commands.command import Command
-from evennia.objects.objects import DefaultObject
 from evennia.utils.utils import class_from_module
 
 from evennia_ai.contrib.triggers import triggers
-from evennia_ai.contrib.triggers.combat import wrap
 from evennia_ai.contrib.triggers.parsing import TIME, USED, Trigger
 from evennia_ai.contrib.triggers.triggers import Occasion, minds_near, triggers_of
 from evennia_ai.game.perception import name_in_act
@@ -50,11 +48,6 @@ def move(
     actor = before if move_type == "drop" else thing.location
     if move_type in MOVES and actor is not None and thing.location is not before:
         thing_event(thing, MOVES[move_type], actor)
-
-
-def follow_things() -> None:
-    """Notice from now on what is taken and dropped."""
-    wrap(DefaultObject, "move_to", move)
 
 
 class CmdUse(Command):

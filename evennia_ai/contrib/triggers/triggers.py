@@ -246,7 +246,10 @@ def act_on(mind: Any, trigger: Trigger, occasion: Occasion) -> Coroutine[None]:
     if trigger.act != "do" and not perception.listening_objects(character):
         raise NothingDone("nobody is near.")
     if trigger.act == "think":
-        think(mind, trigger, occasion)
+        # It takes a turn for the note if it has an unasked one left.
+        note = fill(trigger.what, occasion.values(character, perception.name_in_act))
+        importance = importance_of(mind)
+        mind.hearing.notify(note, importance, trigger.name, occasion.actor, author=BUILDER)
         return
     name, arguments = call_of(trigger, occasion, character, mind.around.services.toolbox.tools)
     refusal = yield mind.moderation_gate.why_unsaid(arguments.get("text", ""), by_staff=True)
@@ -311,12 +314,6 @@ def call_of(
         more = "For commands of the game add the extension command_tools."
         raise NothingDone(f"There is no tool '{name}'. {more}")
     return name, {k: fill(v, values) if isinstance(v, str) else v for k, v in arguments.items()}
-
-
-def think(mind: Any, trigger: Trigger, occasion: Occasion) -> None:
-    """Tell the character a note, for which it takes a turn if it has an unasked one left."""
-    text = fill(trigger.what, occasion.values(mind.who.character, perception.name_in_act))
-    mind.hearing.notify(text, importance_of(mind), trigger.name, occasion.actor, author=BUILDER)
 
 
 def importance_of(mind: Any) -> int:

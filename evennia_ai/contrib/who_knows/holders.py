@@ -83,16 +83,16 @@ def find_holders(
             private = record["audience"] is not None
             return reader.may(words_kind(private) if is_talk else memory_kind(private))
 
-        records = [*waiting(script, query), *written(services, script, query)]
+        records = [*waiting(script, query), *written(script, query)]
         for start in range(0, len(lines[script.id]), PIECE):
             yield yield_to_reactor(put)
             records += logged(script, query, lines[script.id][start : start + PIECE])
         if reader.may(PRIVATE_MEMORIES) or may_edit(script.character):
-            records += yield recorded(services, script, query)
-            records += yield from_others(services, script, query)
+            records += yield recorded(script, query)
+            records += yield from_others(script, query)
             if services.embedder is not None:
                 known = {record["id"] for record in records}
-                records += yield near(services, script, query, known, is_seen)
+                records += yield near(script, query, known, is_seen)
         shown = [described(script, record) for record in records if is_seen(record)]
         reader.count(PRIVATE_MEMORIES, sum(record["audience"] is not None for record in shown))
         if shown:
@@ -119,9 +119,9 @@ def waiting(script: Any, query: str) -> Iterator[Record]:
             yield made("heard", f"{LINE}:new {row.id}", row.text, audience, **origin)
 
 
-def written(services: Any, script: Any, query: str) -> Iterator[Record]:
+def written(script: Any, query: str) -> Iterator[Record]:
     """Yield the lore that a mind knows, if only for some listeners, its persona and its summary."""
-    entries, labels = services.world.lore(script.character, frozenset())
+    entries, labels = script.services.world.lore(script.character, frozenset())
     for entry in entries:
         quests = quests_of(entry)
         if matches(query, entry.searched) and not why_unknown(entry, labels.union(quests)):
@@ -138,10 +138,10 @@ def written(services: Any, script: Any, query: str) -> Iterator[Record]:
 
 
 @inlineCallbacks
-def recorded(services: Any, script: Any, query: str) -> Coroutine[list[Record]]:
+def recorded(script: Any, query: str) -> Coroutine[list[Record]]:
     """Find journal entries, current values, observations and goals."""
     records: list[Record] = []
-    who, put = script.character, services.slices.put
+    who, put = script.character, script.services.slices.put
     stores = {"noted": who.journal, "profile": who.ai_profiles, "goal": who.ai_goals}
     for way, store in stores.items():
         yield store.load(put)
@@ -159,32 +159,27 @@ def recorded(services: Any, script: Any, query: str) -> Coroutine[list[Record]]:
 
 
 @inlineCallbacks
-def from_others(services: Any, script: Any, query: str) -> Coroutine[list[Record]]:
+def from_others(script: Any, query: str) -> Coroutine[list[Record]]:
     """Find what others told a mind, in the sources that extensions add."""
     records: list[Record] = []
     for source in memory_sources(script.mind.around):
         yield source.prepare([query])
-        hits = source.search(query, MOST_TOLD, None, services.now())
+        hits = source.search(query, MOST_TOLD, None, script.services.now())
         fitting = (hit.record for hit in hits if matches(query, hit.record["content"]))
         records += [{**record, "way": "told"} for record in fitting]
     return records
 
 
 @inlineCallbacks
-def near(
-    services: Any, script: Any, query: str, known: set[str], is_seen: Seen
-) -> Coroutine[list[Record]]:
+def near(script: Any, query: str, known: set[str], is_seen: Seen) -> Coroutine[list[Record]]:
     """Find the records that are nearest in meaning, without those found by words."""
-    memories = script.mind.memories()
-    yield memories.prepare(services, [query])
-    hits = memories.search(
-        query,
-        MOST_NEAR,
-        None,
-        services.now(),
-        lambda record: record["id"] not in known and is_seen(record),
-        everything=True,
-    )
+
+    def is_new(record: Record) -> bool:
+        return record["id"] not in known and is_seen(record)
+
+    memories, now = script.mind.memories(), script.services.now()
+    yield memories.prepare(script.services, [query])
+    hits = memories.search(query, MOST_NEAR, None, now, is_new, everything=True)
     return [
         {**hit.record, "way": "told" if hit.record.get("label") else "noted", "near": True}
         for hit in hits

@@ -22,7 +22,6 @@ log = Logger()
 
 SOONEST_S, LATEST_S = 60.0, 3_600.0  # between two steps, however the world's time runs
 CONCERNED_CHARS = 1_000  # of a segment of profiles, which begins with those whom it concerns
-NOTHING_TOLD = RumourSettings(rumour_loss=1.0)  # by who is no assistant any more
 PIECE = 100  # pairs compared without a pause
 NEWS_DAYS = 30  # of the world: then nobody tells a rumour on
 
@@ -33,7 +32,6 @@ class Travel:
     def __init__(self, services: Any, rumours: RumourStore, rng: Random) -> None:
         self._services, self._rumours, self._rng = services, rumours, rng
         self._one_at_a_time = DeferredLock()
-        self._rules: dict[str, RumourSettings] = {}  # by teller, read again at each step
 
     def begin(self) -> None:
         """Step from now on, until no rumour is news; may be called again."""
@@ -64,11 +62,9 @@ class Travel:
     def _step(self, at_once: bool) -> Coroutine[int]:
         put, rumours = self._services.slices.put, self._rumours
         yield rumours.load(put)
-        self._rules.clear()
         rooms = dict(assistants().values_list("db_obj_id", "db_obj__db_location_id"))
         places = {f"#{number}": room for number, room in rooms.items()}
-        count = 0
-        news = self._news()
+        count, news = 0, self._news()
         pairs = meetings(places, friends_of(rumours.known_by, places), self._rng)
         for number, (teller, hearer) in enumerate(pairs):
             is_ahead = self._is_ahead(teller, hearer)
@@ -80,7 +76,6 @@ class Travel:
     def arrive(self, character: Any) -> None:
         """Let a character who moved meet those in its new room, in time slices."""
         me, place = character.dbref, character.location
-        self._rules.pop(me, None)
         others = place.contents if place is not None and self._rumours.known_by else ()
         for who in (item.dbref for item in others if getattr(item, "assistant", None)):
             for pair in ((me, who), (who, me)) if who != me else ():
@@ -105,16 +100,12 @@ class Travel:
         script = AssistantScript.objects.filter(db_key=SCRIPT_KEY, db_obj=owner).first()
         if script is None:
             return 0
-        rumours, rules, now = (
-            self._rumours,
-            script.config.part(RumourSettings),
-            self._services.now(),
-        )
+        rumours, now = self._rumours, self._services.now()
+        rules = script.config.part(RumourSettings)
         new = rumours.known_by.get(teller, set()) - rumours.known_by.get(hearer, set())
         tellable = [rumours.by_id[number] for number in new.intersection(news)]
         chosen = select_news(tellable, teller, rules, now, self._rng)
-        delay_s = 0.0 if at_once else self._real_s(rules.rumour_delay)
-        at = now + timedelta(seconds=delay_s)
+        at = now + timedelta(seconds=0.0 if at_once else self._real_s(rules.rumour_delay))
         return rumours.tell(chosen, teller, hearer, now, at) if chosen else 0
 
 

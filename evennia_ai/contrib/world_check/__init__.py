@@ -1,6 +1,6 @@
 """Holds what a character is about to say against the world, and asks once more with the truth."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +21,6 @@ from evennia_ai.scheduling import Coroutine, yield_to_reactor
 __all__ = ["EXTENSION", "WorldFact", "opening_row"]
 
 EMBEDDED_AT_ONCE = 8  # texts: a twentieth of a second of the reactor's thread
-GameFacts = Callable[[Any, Sequence[Any]], Iterable[WorldFact]]
 
 
 @dataclass(frozen=True)
