@@ -241,9 +241,13 @@ class AICommand(MuxCommand):
         self.ensure_may_edit(script.character)
         return script
 
+    def may_edit(self, character: Any) -> bool:
+        """Return True if Evennia's locks let the caller edit a character."""
+        return any(character.access(self.caller, right) for right in ("edit", "control"))
+
     def ensure_may_edit(self, character: Any) -> None:
-        """Raise UsageError if Evennia's locks do not let the caller edit a character."""
-        if not (character.access(self.caller, "edit") or character.access(self.caller, "control")):
+        """Raise UsageError if the caller may not edit a character."""
+        if not self.may_edit(character):
             raise UsageError(
                 f"You may not change {shown_name(character)}: its edit and control locks do not "
                 f"let you. An admin lets builders: |wlock {shown_name(character)} = "

@@ -12,9 +12,8 @@ from pydantic import BaseModel, Field, create_model
 from twisted.internet.defer import Deferred, inlineCallbacks
 
 from evennia_ai.commands.cmdset import all_commands
-from evennia_ai.commands.common import AICommand, UsageError
+from evennia_ai.commands.common import AICommand
 from evennia_ai.errors import AssistantError
-from evennia_ai.game.client_text import shown_name
 from evennia_ai.game.perception import listed_by
 from evennia_ai.game.settings import game_setting
 from evennia_ai.scheduling import Coroutine
@@ -177,9 +176,7 @@ def captured(command: type[AICommand], account: Any) -> Any:
         def has_permission(self, permission: str) -> bool:
             return bool(account.locks.check_lockstring(account, f"may:perm({permission})"))
 
-        def ensure_may_edit(self, character: Any) -> None:
-            may_edit = (character.access(account, right) for right in ("edit", "control"))
-            if not any(may_edit):
-                raise UsageError(f"Your account may not change {shown_name(character)}.")
+        def may_edit(self, character: Any) -> bool:
+            return any(character.access(account, right) for right in ("edit", "control"))
 
     return CapturedCommand()

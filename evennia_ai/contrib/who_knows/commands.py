@@ -62,9 +62,6 @@ class CmdAIKnows(AICommand):
         holders = yield find_holders(self.services, query, self.reader, self.may_edit)
         self.tell([*holder_lines(self.reader, query, holders)])
 
-    def may_edit(self, character: Any) -> bool:
-        return any(character.access(self.caller, right) for right in ("edit", "control"))
-
 
 class CmdAIRumour(AICommand):
     """give a character a rumour, and see it travel
