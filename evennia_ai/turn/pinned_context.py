@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import compress
-from types import MappingProxyType
 
 from twisted.internet.defer import inlineCallbacks
 from twisted.logger import Logger
@@ -123,7 +122,7 @@ class LoreContext:
         known = [entry for entry in entries if is_known(entry, labels)]
         words = [*map(self._words_of, lines)]
         fits = [(line, self._fits(known, line)) for line in words]
-        tellable = {*self._told_of(known, fits[0][1] if fits else {})}
+        tellable = {*self._told_of(known, fits[0][1] if fits else None)}
         return [
             trial
             if trial.why_unknown or trial.entry in tellable
@@ -132,7 +131,7 @@ class LoreContext:
         ]
 
     def _told_of(
-        self, entries: Sequence[LoreEntry], line: Mapping[LoreEntry, Fit] = MappingProxyType({})
+        self, entries: Sequence[LoreEntry], line: Mapping[LoreEntry, Fit] | None = None
     ) -> list[LoreEntry]:
         """Return pieces without what the persona never talks about, unless a quest lets it be
         heard or ``line``, by how well they fit it, asks plainly for what is only near that."""
@@ -144,7 +143,7 @@ class LoreContext:
             if not (near and any(fit.meaning for fit in fits.values())):
                 untold.update(entry for entry in guarded if names_title(rule, entry))
             elif is_of_talk(near):
-                plain = [line.get(entry, Fit()).score for entry in fits]
+                plain = [(line or {}).get(entry, Fit()).score for entry in fits]
                 near_ones = breaks_rule([fit.score for fit in fits.values()], plain)
                 untold.update(compress(fits, near_ones))
         return [entry for entry in entries if entry not in untold]

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from twisted.internet.defer import Deferred, inlineCallbacks
 
 from evennia_ai import ports
-from evennia_ai.messages import EMOTE, WHISPER, LLMReply, Situation, ToolCallRequest
+from evennia_ai.messages import EMOTE, WHISPER, LLMReply, Situation, ToolCallRequest, as_name
 from evennia_ai.policy.context.situation_updates import Row
 from evennia_ai.policy.conversation.requested_acts import (
     ANSWERS,
@@ -96,21 +96,15 @@ class LineNotes:
     def prepare(self, lines: Iterable[str]) -> Deferred[None]:
         """Fire when the meaning of some lines is known; never fails."""
         words = map(self.words_of, lines)
-        texts = [
-            *words,
-            *self._mind.who.persona.never,
-            *EXAMPLES,
-            *plain_prompt.KIND_LINES,
-            *self._persona(),
-        ]
-        texts += [*TELLING, *plain_prompt.HERE_LINES]
+        texts = [*words, *self._mind.who.persona.never, *self._persona()]
+        texts += [*EXAMPLES, *TELLING, *plain_prompt.KIND_LINES, *plain_prompt.HERE_LINES]
         texts += [deed.request for deed in self._deeds()]
         return self._mind.services.nearness.prepare(self._mind.services, texts)
 
-    def answer(self, line: str, answers: Sequence[Row]) -> str:
+    def _by_code(self, line: str, best: float) -> str:
         """Return the key of the game's text that answers a prepared line, "" for a model's turn.
 
-        ``answers`` may answer the line. What a small model makes of an order to a program, of what
+        ``best`` is as in `_note`. What a small model makes of an order to a program, of what
         nobody here knows, or of what the character never does, is worse than such a text.
         """
         cosines = self._mind.services.nearness.cosines(self.words_of(line), EXAMPLES)
@@ -120,11 +114,7 @@ class LineNotes:
             return plain_prompt.REFUSES
         if orders_a_program(cosines):
             return plain_prompt.NOT_UNDERSTOOD
-        return (
-            plain_prompt.NOT_KNOWN
-            if cannot_be_answered(cosines, plain_prompt.best_fit(answers))
-            else ""
-        )
+        return plain_prompt.NOT_KNOWN if cannot_be_answered(cosines, best) else ""
 
     def read(
         self, line: str, rows: Iterable[Row], recalled: Sequence[Row], foreign: bool, done: bool
@@ -134,22 +124,23 @@ class LineNotes:
         The examples are English: of a ``foreign`` line few embedders can tell what it asks.
         """
         now, lore = plain_prompt.parted(rows)
-        answers = plain_prompt.answering([*self.persona_rows(line), *lore], recalled)
         if done:
             return plain_prompt.LineReading(now, [])
+        cosines, words = self._mind.services.nearness.cosines, self.words_of(line)
+        own = self._persona()
+        persona = plain_prompt.persona_rows(own, cosines(words, own))
+        answers = plain_prompt.answering([*persona, *lore], recalled)
         if foreign:
             rest = [row for row in lore if row not in answers]
             return plain_prompt.LineReading(now, [*rest[:FOREIGN_LORE], *answers])
         if not parse_heard_line(line, "")[0]:  # what the character perceived is nobody's line
             return plain_prompt.LineReading(now, answers)
-        by_code = self.answer(line, answers)
-        nearness = self._mind.services.nearness
-        here = plain_prompt.here_rows(
-            now, nearness.cosines(self.words_of(line), plain_prompt.HERE_LINES)
-        )
-        if plain_prompt.best_fit(here) > plain_prompt.best_fit(answers):
+        best = plain_prompt.best_fit(answers)
+        by_code = self._by_code(line, best)
+        here = plain_prompt.here_rows(now, cosines(words, plain_prompt.HERE_LINES))
+        if plain_prompt.best_fit(here) > best:
             return plain_prompt.LineReading(now, here, "", by_code)
-        noted = self._note(line, plain_prompt.best_fit(answers))
+        noted = self._note(line, best)
         return plain_prompt.LineReading(now, [] if noted else answers, noted, by_code)
 
     def _note(self, line: str, best: float) -> str:
@@ -158,18 +149,15 @@ class LineNotes:
         ``best`` tells how well the best row fits that may answer the line.
         """
         words, speaker = self.words_of(line), parse_heard_line(line, "")[0]
-        cosines = self._mind.services.nearness.cosines
-        asks = margin_of_asking(words, cosines(words, ASKING), cosines(words, TELLING))
-        noted = plain_prompt.kind_note(
-            words, speaker, cosines(words, plain_prompt.KIND_LINES), best, asks
-        )
+        asks = self._margin_of_asking(words)
+        near = self._mind.services.nearness.cosines(words, plain_prompt.KIND_LINES)
+        noted = plain_prompt.kind_note(words, speaker, near, best, asks)
         is_told = asks < ASKED and best < ASKED_ROW
-        return noted or (plain_prompt.tell_note(speaker) if is_told else "")
+        return noted or plain_prompt.TELL_NOTE.format(speaker=as_name(speaker)) * is_told
 
-    def persona_rows(self, line: str) -> list[Row]:
-        """Return what the persona tells behind its first sentence, by its nearness to a line."""
-        own, words = self._persona(), self.words_of(line)
-        return plain_prompt.persona_rows(own, self._mind.services.nearness.cosines(words, own))
+    def _margin_of_asking(self, words: str) -> float:
+        cosines = self._mind.services.nearness.cosines
+        return margin_of_asking(words, cosines(words, ASKING), cosines(words, TELLING))
 
     def wanted(self, line: str, speaker: str) -> RequestedAct | None:
         """Return the act that a prepared line wants without asking for it, None if none is sure.
@@ -218,12 +206,12 @@ class LineNotes:
 
     def says_again(self, sentence: str, line: str) -> bool:
         """Return True for a prepared sentence that tells what a line that asks nothing told."""
-        words, cosines = self.words_of(line), self._mind.services.nearness.cosines
-        near = max(cosines(words, [sentence]), default=0.0)
-        asks = margin_of_asking(words, cosines(words, ASKING), cosines(words, TELLING))
-        return near >= SAID_AGAIN and asks < ASKED
+        words = self.words_of(line)
+        near = max(self._mind.services.nearness.cosines(words, [sentence]), default=0.0)
+        return near >= SAID_AGAIN and self._margin_of_asking(words) < ASKED
 
     def _persona(self) -> list[str]:
+        """Return the sentences of the persona behind the first."""
         return [*map(str.strip, sentences(self._mind.who.persona.text))][1:]
 
     def unaddressed(self, line: str) -> str:

@@ -157,27 +157,23 @@ class Recall:
             return not is_synthesis(record) and not record.get("pinned")
 
         asker, earlier = asker_of(talk.asked), earlier_lines(talk)
-
-        def search(query: str) -> Sequence[MemoryMatch]:
-            return self._mind.memories().search(
-                query,
-                MOST_FOUND,
-                wanted.audience,
-                self._mind.now(),
-                keep=keep,
-                upto=wanted.upto,
-                context=QueryContext(
-                    asker, memory_query(earlier), 0 if wanted.brief else COMPANIED
-                ),
-            )
-
+        context = QueryContext(asker, memory_query(earlier), 0 if wanted.brief else COMPANIED)
+        search = partial(
+            self._mind.memories().search,
+            limit=MOST_FOUND,
+            audience=wanted.audience,
+            now=self._mind.now(),
+            keep=keep,
+            upto=wanted.upto,
+            context=context,
+        )
         matches = search(memory_query(talk.asked, self._mind.name))
         best = max((match.fit for match in matches), default=0.0)
         if wanted.brief and earlier and best < NEAR_NOTHING:
             # The line alone is near to none of them, whatever it follows up.
             matches = search(follow_up_query(talk, self._mind.name))
-            most = max((match.fit for match in matches), default=0.0)
-            scale = min(1.0, FOLLOWED / most) if most > 0 else 1.0
+            best = max((match.fit for match in matches), default=0.0)
+            scale = min(1.0, FOLLOWED / best) if best > 0 else 1.0
             matches = [replace(match, fit=scale * match.fit) for match in matches]
         return without_questions(matches, talk.asked)
 

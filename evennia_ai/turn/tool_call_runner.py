@@ -161,13 +161,11 @@ class ToolCallRunner:
         Fires with the call, if need be with fewer words; why it is refused, "" if it is not; and
         True if only its own words are, after the model was asked once more.
         """
-        refused = self.context.refused
+        is_again = bool(self.context.refused)
         revision: Revision | None = yield self._moderation_gate.revise_speech(call, self.context)
-        if revision is not None and not refused:
-            return call, revision.reason, False
-        if revision is not None and not revision.words:
-            return call, revision.reason, True
         if revision is not None:
+            if not (is_again and revision.words):
+                return call, revision.reason, is_again
             yield self._tool_executor.refuse(self._turn, call, revision.reason, unlogged)
             call = with_text(call, revision.words)
         problem: str = yield self._moderation_gate.judge_speech(call)

@@ -90,12 +90,13 @@ VERDICT = re.compile(rf"(\d+)\W+({DONE}|{SAID}|{WRONG})\b", re.IGNORECASE)
 
 def check_request(lines: Iterable[str], statements: Iterable[str]) -> list[WireMessage]:
     """Return the messages of the call that asks which statements a talk's lines hold."""
-    bullets: dict[bool, list[str]] = {True: [], False: []}
+    speech, deeds = list[str](), list[str]()
     for line in lines:
-        bullets[bool(HEARD.match(line))].append(f"- {unmarked(line.removeprefix(MARK)).strip()}")
+        bullets = speech if HEARD.match(line) else deeds
+        bullets.append(f"- {unmarked(line.removeprefix(MARK)).strip()}")
     evidence = SHOWN.format(
-        done="\n".join(bullets[False]) or "- nothing",
-        said="\n".join(bullets[True]) or "- nothing",
+        done="\n".join(deeds or ["- nothing"]),
+        said="\n".join(speech or ["- nothing"]),
         sentences="\n".join(f"{at}. {text}" for at, text in enumerate(statements, 1)),
     )
     system, example = request(CHECK, EXAMPLE)

@@ -321,9 +321,8 @@ class Talk:
         self.spoken = [item for item in self._read if item.speaker]
         self._names = frozenset({name, *(item.speaker for item in self.spoken)})
         self._events = [item.stems for item in self._read if not item.speaker]
-        self._name, self._own = (
-            frozenset(normal_words(" ".join(names))) for names in ([name], self._names)
-        )
+        self._name = frozenset(normal_words(name))
+        self._own = self._name.union(*(normal_words(item.speaker) for item in self.spoken))
         known = self._own.union(*self._events)
         self._only_spoken = [item.stems - known for item in self.spoken]
         self._counts = Counter(stem for item in self._read for stem in item.stems)

@@ -9,7 +9,6 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,7 +23,8 @@ NEVER = BoundedPattern(r"(?!)", READ_CHARS)
 SMALL = frozenset({"of", "the", "a", "an", "to", "der", "die", "das"})
 MOST_WORDS = 8  # of a thing's name
 # The argument of the acts that take one.
-ARGUMENTS = {"get": "item", "drop": "item", "look": "target", "follow": "target", "emote": "text"}
+ARGUMENTS = {"get": "item", "drop": "item", "look": "target", "follow": "target"}
+ARGUMENTS |= {"emote": "text", "move": "to"}
 RequestPatterns = Mapping[str, Mapping[str, Any]]  # tables `requests` and `gestures` of a language
 
 
@@ -233,20 +233,20 @@ def things_taken(here: Situation, speaker: str) -> Iterator[Deed]:
     for thing in here.things:
         yield Deed(RequestedAct("get", thing), f"picks up {thing}", f"Pick up the {thing}.")
     for thing in here.carrying:
-        yield Deed(
-            RequestedAct("give", thing, to=speaker), f"gives {thing}", f"Give me the {thing}."
-        )
+        yield _giving(thing, speaker)
         yield Deed(RequestedAct("drop", thing), f"puts down {thing}", f"Put down the {thing}.")
+
+
+def _giving(thing: str, to: str) -> Deed:
+    return Deed(RequestedAct("give", thing, to=to), f"gives {thing}", f"Give me the {thing}.")
 
 
 def deeds_here(here: Situation, speaker: str) -> Iterator[Deed]:
     """Yield the acts with things, exits and people that are possible here."""
     yield from things_taken(here, speaker)
     for thing in here.things:
-        yield Deed(
-            RequestedAct("give", thing, to=speaker), f"gives {thing}", f"Give me the {thing}."
-        )
-    for name in map(itemgetter(0), map(exit_parts, here.exits)):
+        yield _giving(thing, speaker)
+    for name, _target in map(exit_parts, here.exits):
         yield Deed(RequestedAct("move", name), f"goes {name}", f"Come with me to the {name}.")
     for name in here.people:
         yield Deed(RequestedAct(WHISPER, name), f"whispers to {name}", f"Whisper to {name}.")
@@ -266,12 +266,8 @@ def calls_for(act: RequestedAct, here: Situation) -> Sequence[ToolCallRequest]:
     if act.act == "give":
         get = [("get", {"item": named})] if named not in here.carrying else []
         wanted = [*get, ("give", {"item": named, "to": act.to})]
-    elif act.act == "move":
-        wanted = [("move", {"to": named})]
-    elif act.act in ARGUMENTS:
-        wanted = [(act.act, {ARGUMENTS[act.act]: named})]
     else:
-        wanted = []
+        wanted = [(act.act, {ARGUMENTS[act.act]: named})] if act.act in ARGUMENTS else []
     return [
         ToolCallRequest(f"act{number}", name, json.dumps(arguments, ensure_ascii=False))
         for number, (name, arguments) in enumerate(wanted)
@@ -300,12 +296,8 @@ GRANTS_IT = 0.5  # the nearness of a reply to it, if the line did not ask for it
 GRANTED = -0.02  # how much nearer a sentence is to granting than to refusing (15 of 16 right)
 
 
-def _listed() -> dict[str, list[str]]:
-    texts = tomllib.loads(Path(__file__).with_name("line_kinds.toml").read_text(encoding="utf-8"))
-    return {name: listed_examples(text) for name, text in texts.items()}
-
-
-ORDERS, QUESTIONS, TALK, TELLING, REFUSING, GRANTING = _listed().values()
+LINE_KINDS = tomllib.loads(Path(__file__).with_name("line_kinds.toml").read_text(encoding="utf-8"))
+ORDERS, QUESTIONS, TALK, TELLING, REFUSING, GRANTING = map(listed_examples, LINE_KINDS.values())
 ANSWERS = [*REFUSING, *GRANTING]
 ASKING = [text for text in (*QUESTIONS, *TALK) if text.endswith("?")]
 EXAMPLES = [*ORDERS, *QUESTIONS, *TALK]
@@ -329,12 +321,8 @@ def cannot_be_answered(cosines: Sequence[float], best_fit: float) -> bool:
 
 def by_kind(cosines: Sequence[float]) -> tuple[float, float, float]:
     """Return the mean cosine to the nearest of `ORDERS`, `QUESTIONS` and `TALK`."""
-    ends = len(ORDERS), len(ORDERS) + len(QUESTIONS)
-    return (
-        nearest(cosines[: ends[0]]),
-        nearest(cosines[ends[0] : ends[1]]),
-        nearest(cosines[ends[1] :]),
-    )
+    first, last = len(ORDERS), len(ORDERS) + len(QUESTIONS)
+    return nearest(cosines[:first]), nearest(cosines[first:last]), nearest(cosines[last:])
 
 
 def margin_of_asking(line: str, to_asking: Sequence[float], to_telling: Sequence[float]) -> float:

@@ -73,7 +73,6 @@ FEW_WORDS = 5  # of a parenthesis that only tells how something is said
 NO_WORDS = "it held no words"
 ASSISTANT = "it was the voice of an AI assistant, not your character's"
 REPEATED = "you said that before"
-PROBLEMS = (NO_WORDS, ASSISTANT, REPEATED, output_checks.ECHO)
 # "Guard: Good day": what the character is, in the place of its name. Headings are no speech.
 ROLE = re.compile(
     rf"\A(?!(?i:{'|'.join((*output_checks.SPEAKERS, *output_checks.HEADINGS))})\b)"

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from evennia_ai.messages import MARK, Situation, WireMessage, as_name, quoted, unmarked
 from evennia_ai.policy.audience import BUILDER, KnownLine
@@ -53,18 +53,12 @@ class LineKind(NamedTuple):
     note: str = ""
 
 
-def _read_examples(
-    tables: Mapping[str, Any],
-) -> tuple[list[Exchange], list[Exchange], dict[str, LineKind]]:
-    always, languages = (
-        [Exchange(*(text.format(stranger=STRANGER) for text in texts)) for texts in tables[name]]
-        for name in ("always", "languages")
-    )
-    return always, languages, {name: LineKind(**kind) for name, kind in tables["kinds"].items()}
-
-
 TABLES = tomllib.loads(Path(__file__).with_name("plain_examples.toml").read_text(encoding="utf-8"))
-ALWAYS, IN_LANGUAGES, KINDS = _read_examples(TABLES)
+ALWAYS, IN_LANGUAGES = (
+    [Exchange(*(text.format(stranger=STRANGER) for text in texts)) for texts in TABLES[name]]
+    for name in ("always", "languages")
+)
+KINDS = {name: LineKind(**kind) for name, kind in TABLES["kinds"].items()}
 KIND_LINES = [line for kind in KINDS.values() for line in kind.lines]
 HERE: Mapping[str, list[str]] = TABLES["here"]  # by the label of a row of the situation
 HERE_LINES = [line for lines in HERE.values() for line in lines]
@@ -72,6 +66,7 @@ HERE_LINES = [line for lines in HERE.values() for line in lines]
 
 # The game's texts that answer a line in the place of a model.
 NOT_KNOWN, NOT_UNDERSTOOD, REFUSES = "has_no_idea", "understands_nothing", "refuses"
+# On a line that asks nothing: a small model would say it again.
 TELL_NOTE = "You answer {speaker} with a thought of your own."
 
 
@@ -158,11 +153,6 @@ def kind_note(
     return KINDS[kind].note.format(speaker=as_name(speaker))
 
 
-def tell_note(speaker: str) -> str:
-    """Return what code tells of a line that asks nothing: a small model would say it again."""
-    return TELL_NOTE.format(speaker=as_name(speaker))
-
-
 def in_language(language: str) -> list[Exchange]:
     """Return the examples in a language, as `answer_in` tells it."""
     return [item for item in IN_LANGUAGES if language and answer_in([item.words], "") == language]
@@ -172,14 +162,10 @@ def messages_of(exchanges: Iterable[Exchange]) -> list[WireMessage]:
     """Return exchanges as messages of a prompt; they are the same for all characters."""
     shown = list[WireMessage]()
     for before, words, noted, answer in exchanges:
-        rows = [note(before)] if before else []
-        behind = [note(noted)] if noted else []
-        shown += exchange_messages([*rows, f"{STRANGER} says: {words}", *behind], answer)
+        rows = [before and note(before), f"{STRANGER} says: {words}", noted and note(noted)]
+        shown.append({"role": "user", "content": "\n".join(filter(None, rows))})
+        shown.append({"role": "assistant", "content": answer})
     return shown
-
-
-def exchange_messages(rows: Sequence[str], answer: str) -> list[WireMessage]:
-    return [{"role": "user", "content": "\n".join(rows)}, {"role": "assistant", "content": answer}]
 
 
 def parted(rows: Iterable[Row]) -> tuple[list[Row], list[Row]]:
