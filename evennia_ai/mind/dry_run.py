@@ -220,8 +220,8 @@ def run_dry(
             progress = yield loop.act_on_reply(turn, reply, progress)
             shown = tuple(spec.name for spec in reply.calls.specs.values() if spec.shown)
             calls = tuple(turns.calls)
-            by_code = ModelCallRecord(around.settings.profile.name, "", PURPOSE, 0, None, 0)
-            cost = by_code if reply.by_code else turns.costs[-1]
+            no_call = ModelCallRecord(around.settings.profile.name, "", PURPOSE, 0, None, 0)
+            cost = no_call if reply.by_code else turns.costs[-1]
             steps.append(DryRunStep(cost, shown, calls, progress.refused))
     except ProviderError as error:
         return DryRun(turn.audience, tuple(steps), problem=str(error), lines=tuple(log.added))

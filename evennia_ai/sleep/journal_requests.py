@@ -241,11 +241,11 @@ class JournalRequests:
 
         ``refs`` name what was written down of the messages ``shown``, all for one audience.
         """
-        if not can_judge(profile := self._mind.profile):
-            return
-        journal = self._mind.character.journal
+        journal, profile = self._mind.character.journal, self._mind.profile
         entries = filter(None, (journal.find(ref.removeprefix(entry_ref(""))) for ref in refs))
         ids = {entry["content"]: entry["id"] for entry in entries if entry["source_type"] in HEARD}
+        if not ids or not can_judge(profile):
+            return
         talk: Talk = yield self._summariser.read_talk(transcript_lines(shown, self._mind.name))
         deeds = yield map_in_slices(self._mind.slices.put, list(ids), talk.deed)
         template = replace(

@@ -83,10 +83,6 @@ class ContextItems:
     # fill a small window with what is recalled again when it is asked for.
     passing: tuple[Row, ...] = ()
 
-    @property
-    def recalled(self) -> list[KnownLine]:
-        return [line for label, line in self.passing if label == REMEMBERED]
-
 
 @dataclass(eq=False)
 class ContextSelector:
@@ -191,14 +187,11 @@ class ContextSelector:
     ) -> list[LoreEntry]:
         """Return the chosen lore and, within its budget, what else these listeners may hear.
 
-        The stand-in has nothing else to talk about, and its prompt costs nothing.
+        The stand-in has nothing else to talk about, and its prompt costs nothing; others have at
+        least so many tokens of it.
         """
-        left, every = (
-            max(self._lore.budget_tokens, least_tokens),
-            dict.fromkeys([*chosen, *self._lore.known(audience)]),
-        )
-        entries = []
-        for entry in every:
+        left, entries = max(self._lore.budget_tokens, least_tokens), list[LoreEntry]()
+        for entry in dict.fromkeys([*chosen, *self._lore.known(audience)]):
             left -= estimate_tokens(entry.title + entry.text)
             entries += [entry] if left >= 0 or entry in chosen else []
         return entries

@@ -168,13 +168,9 @@ class ModelCalls:
             prices=profile.price,
         )
         if purpose.name in COMPACTING:
-            usage = record.usage or Usage(record.estimated_tokens, 0)
-            self.compaction_cost = add_call(
-                self.compaction_cost,
-                usage.prompt_tokens,
-                usage.completion_tokens,
-                record.duration_ms,
-            )
+            usage, cost = record.usage or Usage(record.estimated_tokens, 0), self.compaction_cost
+            sizes = usage.prompt_tokens, usage.completion_tokens
+            self.compaction_cost = add_call(cost, *sizes, record.duration_ms)
         yield retry_write(clock, partial(self._store, purpose, request, record))
         purpose.ensure_wanted()
         if failure:

@@ -108,12 +108,8 @@ class LoreContext:
     def budget_words(self) -> str:
         """Return the budget in words, with the reason if it is a small model's."""
         form = request_form(self._mind.profile)
-        why = (
-            ""
-            if form.native
-            else f", half of the usual: the model is asked in the mode {form.name}"
-        )
-        return f"{self.budget_tokens} tokens{why}"
+        why = f", half of the usual: the model is asked in the mode {form.name}"
+        return f"{self.budget_tokens} tokens{'' if form.native else why}"
 
     def try_lines(self, lines: Sequence[str], audience: Audience) -> list[LoreTrial]:
         """Return what becomes of each piece for some lines, the most important line first."""

@@ -276,16 +276,9 @@ class PlainTurns:
         offered = tuple(call for call in calls if call.name in specs)
         if not offered:
             return None
-        runner = ToolCallRunner(
-            self._tool_executor,
-            self._moderation_gate,
-            self._mind.settings,
-            turn,
-            tools,
-            specs,
-            begin_step(loop),
-            OutputGuardrail(None, (), self._mind.config.max_speech_chars),
-        )
+        executor, gate, settings = self._tool_executor, self._moderation_gate, self._mind.settings
+        step, check = begin_step(loop), OutputGuardrail(None, (), settings.config.max_speech_chars)
+        runner = ToolCallRunner(executor, gate, settings, turn, tools, specs, step, check)
         ran: ToolRunResult = yield runner.finish(LLMReply("", offered))
         return ran
 

@@ -282,12 +282,11 @@ class PromptBuilder:
         )
         # An example in that language tells more than a hint.
         hint = "" if brief and plain_prompt.in_language(language) else language
-        hints = [*asking.notes, hint]
         if brief:  # a small model takes its own name for that of whoever speaks
             lines = [self._line_notes.unaddressed(line) for line in lines]
         # All new lines together have a character for each token of the window.
         shorter = tuple(shortened(lines, self._meter.window))
-        ending = self._ending(context, asking, *hints)
+        ending = self._ending(context, asking, *asking.notes, hint)
         return PromptTail(situation, items, shorter, ending, language)
 
     def _language(self, asking: PromptRequest, talk: RecentTalk) -> str:

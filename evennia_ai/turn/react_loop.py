@@ -260,21 +260,9 @@ class ReActLoop:
         request = self._prompts.request(turn, prompt, asking, step)
         check = self._speech_check(turn, asking, prompt, specs)
         loop = begin_step(remember_earlier(turn, specs) if step == 1 else progress.loop)
-        return Prepared(
-            request,
-            prompt.scenes,
-            ToolCallRunner(
-                self._tool_executor,
-                self._moderation_gate,
-                self._mind.settings,
-                turn,
-                tools,
-                specs,
-                loop,
-                check,
-            ),
-            prompt.by_code,
-        )
+        executor, gate, settings = self._tool_executor, self._moderation_gate, self._mind.settings
+        calls = ToolCallRunner(executor, gate, settings, turn, tools, specs, loop, check)
+        return Prepared(request, prompt.scenes, calls, prompt.by_code)
 
     def _speech_check(
         self,

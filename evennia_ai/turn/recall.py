@@ -74,7 +74,7 @@ class RecallRequest:
     budget_tokens: int
     upto: int | None = None  # the last message that the prompt does not show, None if it shows none
     told: Collection[str] = ()  # lines that the prompt holds
-    brief: bool = False  # recalls little, the best last, for a model that reads slowly
+    brief: bool = False  # others' telling lines and the journal alone, each line with its age
 
 
 def memory_query(lines: Sequence[str], name: str = "") -> str:
@@ -101,10 +101,7 @@ def asker_of(lines: Sequence[str]) -> str:
 
 @dataclass(eq=False)
 class Recall:
-    """Finds what the character remembers, and shows it as lines of a prompt.
-
-    ``memories`` returns the search over all its memories.
-    """
+    """Finds what the character remembers, and shows it as lines of a prompt."""
 
     _mind: MindContext
 
@@ -189,8 +186,7 @@ class Recall:
             if text in known or (noted and taken.issuperset(noted)):
                 continue
             age = self._age_of(match.record)
-            shown_as = self.told if wanted.brief else partial(self.line, dated=age not in ages)
-            cost = tokens_of(shown_as(match.record)) + MARK_TOKENS
+            cost = tokens_of(self._told(match.record, wanted.brief, age not in ages)) + MARK_TOKENS
             if cost > room:
                 continue
             room -= cost
@@ -208,8 +204,7 @@ class Recall:
         for match in matches:
             record, before = match.record, age
             age = self._age_of(record)
-            dated = self.told if brief else partial(self.line, dated=age != before)
-            text = dated(record)
+            text = self._told(record, brief, age != before)
             authors = of_record(record)
             if record.get("kind") == ATTRIBUTE:
                 authors |= self._mind.world.authors_of(record["subject"])
@@ -236,10 +231,10 @@ class Recall:
                 return any(unmarked(text) in line.text for text in (words, shown(words)))
         return False
 
-    def told(self, record: Record) -> str:
-        """Return a memory as a small model reads it best: who told it, when, and the words."""
-        if record.get("kind") != LINE or record["evidence"] != CLAIMED:
-            return self.line(record)
+    def _told(self, record: Record, brief: bool, dated: bool) -> str:
+        """Return a `line`; if ``brief``, as a small model reads it best: who told it, and when."""
+        if not brief or record.get("kind") != LINE or record["evidence"] != CLAIMED:
+            return self.line(record, dated=dated or brief)
         bare = unmarked(without_address(shown(text_of(record)), self._mind.name))
         speaker = as_name(unmarked(record["speaker_name"]))
         return f"{self._age_of(record)} {speaker} told you: {quoted(bare)}"

@@ -82,16 +82,8 @@ def without_claims(
         mark = BULLET.match(line)
         start = mark.end() if mark else 0
         claims = [as_claim(item.strip(), name, claimant) for item in sentences(line[start:])]
-        claims = [
-            unmoved_as_claim(
-                with_right_speaker(sentence, name, spoken_sentences),
-                name,
-                unmoved,
-                spoken_sentences,
-            )
-            for sentence in claims
-            if sentence
-        ]
+        spoken = [with_right_speaker(item, name, spoken_sentences) for item in claims if item]
+        claims = [unmoved_as_claim(item, name, unmoved, spoken_sentences) for item in spoken]
         if claims or not line.strip():
             kept.append(line[:start] + " ".join(claims))
     return "\n".join(kept).strip()

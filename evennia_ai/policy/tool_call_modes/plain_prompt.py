@@ -180,7 +180,7 @@ def best_fit(rows: Iterable[Row]) -> float:
 
 
 def answering(facts: Sequence[Row], recalled: Sequence[Row]) -> list[Row]:
-    """Return the few rows that may answer a line; ``facts`` are of lore, persona and situation.
+    """Return the few rows that may answer a line; ``facts`` are of persona and lore.
 
     These are what fits about as well as the best one, which stands nearest to the line. Memories
     stand in the order of their time; one and what changes it fit equally well.
