@@ -38,7 +38,7 @@ def answer(view: StandInView, text: str) -> str:
     reply = first or memory or known or (_priced(view, text) if asks or is_short else "")
     if not reply and asks and intent.say and not view.is_foreign:
         # A phrase of a kind tells less than what surely is about the question.
-        reply = view.best(view.find(text, view.of(KNOWN), sure=not view.vectors))
+        reply = view.best(view.find(text, view.of(KNOWN), sure=not view.scene.vectors))
     if reply:
         return reply
     if not intent.say:
@@ -73,7 +73,7 @@ def _to_question(view: StandInView, text: str) -> str:
     language = view.language
     about_you = language.finds("about_you", text)
     every = [] if view.is_foreign else view.of(KNOWN)
-    reply = view.best(view.find(text, every, sure=about_you and not view.vectors))
+    reply = view.best(view.find(text, every, sure=about_you and not view.scene.vectors))
     reply = reply or (_at_hand(view, text) if language.finds("asks_place", text) else "")
     kind = "" if reply else view.nearest_kind(text, "examples", ALIKE)
     reply = reply or (HANDLERS[kind](view, text, "") if kind in HANDLERS else "")
@@ -217,7 +217,7 @@ def _here(view: StandInView, text: str, topic: str, key: str) -> str:
 
 _is_there = partial(_where_is, none="have_none")
 HANDLERS: dict[str, Handler] = {
-    "greet": _greet, "buys": lambda view, *_: view.phrase("buys_some") if "buy" in view.tools else "",
+    "greet": _greet, "buys": lambda view, *_: view.phrase("buys_some") if "buy" in view.scene.tools else "",
     "where": _where, "done_it": _done_it,
     "ask_self": _identity, "ask_goal": _goal,
     "said_by": lambda view, text, topic: recalled.said_by(view, text) or view.known(topic),

@@ -22,7 +22,7 @@ from evennia_ai.contrib.stand_in.likeness import VectorCache
 from evennia_ai.contrib.stand_in.recalled import texts_of
 from evennia_ai.contrib.stand_in.requests import asks_prices, refusal, requested_action
 from evennia_ai.contrib.stand_in.stand_in_request import HeardLine, StandInRequest, read_source
-from evennia_ai.contrib.stand_in.steps import Calls, done, next_step, words_for_step
+from evennia_ai.contrib.stand_in.steps import Calls, Errand, done, words_for_step
 from evennia_ai.contrib.stand_in.view import StandInView, read_request
 from evennia_ai.contrib.stand_in.words import (
     capitals,
@@ -116,11 +116,11 @@ def _act(
 ) -> LLMReply:
     """Return the next step of a requested action; the last step has words."""
     acts = view.transcript.acts
-    step = next_step(requested, view.situation, acts, view.tools)
+    step = Errand(requested, view.situation, acts, view.scene.tools).next_step()
     if not step.end:
         walks = any(name == "move" for name, _ in step.calls) and not done(acts, "move")
         private = all(line.private for line in view.scene.lines)
-        if walks and "emote" in view.tools and not (done(acts, "emote") or private):
+        if walks and "emote" in view.scene.tools and not (done(acts, "emote") or private):
             emote = lowered(item.phrase("sets_off", who=in_sentence(item.speaker)))
             return _with_calls((("emote", {"text": emote}), *step.calls))
         return _with_calls(step.calls)
@@ -179,9 +179,7 @@ def _words_for(view: StandInView) -> tuple[str, str]:
         if line.kind == "emote":
             deed = line.text[:READ_CHARS].removeprefix(view.speaker).strip()
             rows = view.language.data.get("emotes", ()) or read(ENGLISH).data["emotes"]
-            row = next(
-                (row for row in rows if compiled(row["match"]).search(deed)), dict[str, str]()
-            )
+            row: dict[str, str] = next((r for r in rows if compiled(r["match"]).search(deed)), {})
             emote = row.get("emote", "").replace("{who}", in_sentence(view.speaker))
             parts.append(view.phrase(row["say"]) if "say" in row else "")
         elif line.kind == "give":
@@ -235,7 +233,7 @@ def _speak(
 ) -> LLMReply:
     """Return a reply with an emote and words for every speaker, after the given calls."""
     spoken = list[tuple[StandInView, str]]()
-    emoted = "emote" not in view.tools or bool(done(view.transcript.acts, "emote"))
+    emoted = "emote" not in view.scene.tools or bool(done(view.transcript.acts, "emote"))
     emoted = emoted or any(name == "emote" for name, _ in calls)
     for item, emote, text in replies:
         if emote and not (item.private or emoted):
@@ -249,9 +247,9 @@ def _speak(
     calls = (*_notes(view), *calls)
     aloud = " ".join(text for item, text in spoken if not item.private)
     whispered = [(item.speaker, text) for item, text in spoken if item.private]
-    if aloud and SAY in view.tools:
+    if aloud and SAY in view.scene.tools:
         return _with_calls((*calls, (SAY, {"text": aloud})))
-    if whispered and not aloud and WHISPER in view.tools:
+    if whispered and not aloud and WHISPER in view.scene.tools:
         to, text = whispered[0]
         return _with_calls((*calls, (WHISPER, {"text": text, "target": to})))
     if not spoken:
@@ -296,7 +294,9 @@ def act_autonomously(view: StandInView) -> Calls:
     idle = view.transcript.deeds[-1:] == ["emote"] and not view.transcript.since
     if view.others and not text and not idle:
         tool, text = "emote", _pastime(view)
-    return ((tool, {"text": text}),) if text and tool in view.tools else _still("nothing to do")
+    return (
+        ((tool, {"text": text}),) if text and tool in view.scene.tools else _still("nothing to do")
+    )
 
 
 def _welcome(view: StandInView) -> tuple[str, str]:
@@ -331,12 +331,11 @@ def _pastime(view: StandInView) -> str:
 def _notes(view: StandInView) -> Calls:
     """Return the journal entries before the answer; none if only some lines were whispered."""
     lines = [line for line in view.scene.lines if line.speaker not in view.scene.assistants]
-    journalled = JOURNAL not in view.tools or done(view.transcript.acts, JOURNAL)
+    journalled = JOURNAL not in view.scene.tools or done(view.transcript.acts, JOURNAL)
     if journalled or len({line.private for line in lines}) != 1:
         return ()
-    lines_told = [f"{line.speaker} says: {line.text}" for line in lines if line.kind in SPEECH]
-    facts_found = _facts_in(lines_told, view.name)
-    facts = (fact for fact in facts_found if fact.binds and not fact.asked)
+    spoken = [f"{line.speaker} says: {line.text}" for line in lines if line.kind in SPEECH]
+    facts = (fact for fact in _facts_in(spoken, view.name) if fact.binds and not fact.asked)
     noted = list(as_bullets(facts, ENTRY_TOKENS))[:MOST_NOTED]
     return tuple((JOURNAL, {"content": line}) for line in noted)
 
@@ -354,9 +353,5 @@ def summarise(scene: StandInRequest) -> str:
 
 def _facts_in(lines: Iterable[str], name: str) -> tuple[Fact, ...]:
     """Return the facts in lines of a prompt, such as ``Ann says: ...``."""
-    messages = (
-        make_message("user", line, evidence=PERCEIVED if line.startswith(MARK) else "")
-        for line in lines
-        if line
-    )
-    return extract_facts([*messages], name)
+    rows = ((line, PERCEIVED if line.startswith(MARK) else "") for line in lines if line)
+    return extract_facts([make_message("user", line, evidence=how) for line, how in rows], name)

@@ -21,8 +21,6 @@ SHARE_OF_WORDS = 0.3  # of a line's words that a language must know, to be the l
 QUOTES = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"'})
 CHAT_WORD = re.compile(r"(?<![\w'-])[A-Za-z]+\d?(?![\w'-])")
 WORD, ESCAPE = re.compile(r"[^\W\d_]{2,}"), re.compile(r"\\\w")
-
-
 # Kinds of sentences that need no answer beside others.
 COURTESIES = frozenset("greet thanks sorry yes no praise laugh silence plead kidding".split())
 HOSTILE = frozenset("inject authority crime threat insult".split())
@@ -109,9 +107,12 @@ class Language:
         even = CHAT_WORD.sub(lambda match: spelling.get(match[0].lower(), match[0]), even)
         return self.rewritten("chat", even)
 
+    @lru_cache(maxsize=4_096)  # noqa: B019 - languages are read once and kept
     def content(self, text: str) -> tuple[str, ...]:
         """Return the stems of the words that carry meaning, each once."""
-        return _content(self, text)
+        leave_out = frozenset(self.data.get("content_stop", "").split())
+        stems = find_words(text, leave_out, self.code if self.code in STOP_WORDS else ENGLISH)
+        return tuple(dict.fromkeys(stems))
 
     def asks(self, text: str) -> bool:
         """Return True for a sentence that asks and states nothing."""
@@ -129,24 +130,11 @@ class Language:
         return "" if self.finds("no_name", name) else name
 
 
-@lru_cache(maxsize=4_096)
-def _content(language: Language, text: str) -> tuple[str, ...]:
-    leave_out = frozenset(language.data.get("content_stop", "").split())
-    stems = find_words(text, leave_out, language.code if language.code in STOP_WORDS else ENGLISH)
-    return tuple(dict.fromkeys(stems))
-
-
-@cache
-def table(name: str) -> Mapping[str, Any]:
-    """Return the content of a data file of the package, with the patterns of requested acts."""
-    data = tomllib.loads((DATA / f"{name}.toml").read_text(encoding="utf-8"))
-    return {**data, **request_patterns(name)}
-
-
 @cache
 def read(code: str) -> Language:
-    """Return a language of the package, `ENGLISH` or `GERMAN`."""
-    return _language(code, table(code))
+    """Return a language of the package, `ENGLISH` or `GERMAN`, with its patterns of requested acts."""
+    data = tomllib.loads((DATA / f"{code}.toml").read_text(encoding="utf-8"))
+    return _language(code, {**data, **request_patterns(code)})
 
 
 def read_languages(files: Iterable[str]) -> tuple[Language, ...]:

@@ -36,14 +36,12 @@ class VectorCache:
         vectors: dict[str, Floats] = {}
         try:
             for is_query, wanted in ((True, questions), (False, texts)):
-                whole = {text: f"{embedder.name}\n{is_query}\n{text}" for text in wanted}
-                keys = {text: _hash(words) for text, words in whole.items()}
+                keys = {text: _hash(f"{embedder.name}\n{is_query}\n{text}") for text in wanted}
                 new = [text for text, key in keys.items() if key not in self._kept][:MOST_NEW]
                 made = (yield _embed(embedder, new, is_query)) if new else ()
                 self._kept |= {keys[text]: row for text, row in zip(new, made, strict=True)}
-                vectors |= {
-                    text: self._kept[key] for text, key in keys.items() if key in self._kept
-                }
+                kept = {text: self._kept.get(key) for text, key in keys.items()}
+                vectors |= {text: row for text, row in kept.items() if row is not None}
         except (ProviderError, MemoryUnavailable):
             return {}
         for key in list(self._kept)[:-MOST_KEPT]:

@@ -101,9 +101,8 @@ def read_told(
             language = language_of(line.text, languages) or written
             text = language.plain(line.text)
             parts = (uncalled(part, name, language) for part in sentences(text))
-            text = " ".join(
-                p for p in parts if not (language.finds("wonders", p) or language.asks(p))
-            )
+            kept = (p for p in parts if not (language.finds("wonders", p) or language.asks(p)))
+            text = " ".join(kept)
             courtesy = len(text.split()) <= SHORT and language.key_of(text) in COURTESIES
             if text and not courtesy:
                 private, recalled = line.kind == "whisper", line.answers == LONG_AGO

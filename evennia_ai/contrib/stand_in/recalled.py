@@ -20,9 +20,7 @@ SPEAKER = "yöu"  # stands for who speaks, until the "you" of their words is tur
 OF_ME = re.compile(r"\bI\b")
 ORDER = re.compile(r"\b(?:do(?:n['’]t| not)|let) (?:\w+ )?me\b", re.IGNORECASE)  # "don't ask me"
 NEAR = 0.75  # of the best likeness to a question, that a newer line of the subject has
-OF_IT = (
-    0.42  # likeness of a newer line to one that it may change: 11 of 12 changes, 2 of 390 others
-)
+OF_IT = 0.42  # likeness of a newer line to one that it may change: 11 of 12, 2 of 390 others
 OF_OTHERS = 0.3  # that a line counts less if its speaker is not whom the question is about
 
 
@@ -77,7 +75,7 @@ def find_told(view: StandInView, question: str) -> Passage | None:
         fits[at] -= line.guarded
         if speakers and line.speaker not in speakers:  # what others say of themselves is theirs
             fits[at] -= 1.0 if line.speaker and finds("mine", line.text) else OF_OTHERS
-    worths = worth(rule, fits, [line.searched for line in lines], view.vectors).tolist()
+    worths = worth(rule, fits, [line.searched for line in lines], view.scene.vectors).tolist()
     at = max(range(len(lines)), key=lambda place: (worths[place], place), default=-1)
     if at < 0 or lines[at].source != "told":
         return None
@@ -90,11 +88,9 @@ def find_told(view: StandInView, question: str) -> Passage | None:
     fit = worths[at] + rule.outstanding * (worths[at] - max([0.0, *others]))
     if fit < (rule.told if best.speaker == view.speaker else rule.certain):
         return None
-    newer = [
-        line
-        for line, fit, like, _ in rows[at:]
-        if line.speaker == best.speaker and like >= rule.same and fit >= NEAR * fits[at]
-    ]
+    least = NEAR * fits[at]
+    same = [line for line, fit, like, _ in rows[at:] if like >= rule.same and fit >= least]
+    newer = [line for line in same if line.speaker == best.speaker]
     return replace(newer[-1], is_certain=fit >= rule.certain)
 
 
@@ -110,7 +106,7 @@ def told(view: StandInView, question: str) -> str:
     lines = [other for other in view.told if other.speaker == line.speaker]
     texts = [other.text for other in lines]
     newer = lines[texts.index(line.text) + 1 :] if line.text in texts else []
-    likes = view.likeness(line.searched, newer)[1] if view.vectors else ()
+    likes = view.likeness(line.searched, newer)[1] if view.scene.vectors else ()
     later = [other for other, like in zip(newer, likes, strict=False) if like >= OF_IT]
     words = [quoted(view, line, question)]
     if later and later[-1].speaker == view.speaker:
@@ -139,17 +135,15 @@ def quoted(view: StandInView, line: Passage, question: str = "") -> str:
     """Return what was told: to its speaker with "you" for "I", else as a quotation."""
     parts = line.parts if question else line.parts[:1]
     texts = [(part,) for part in parts]
-    fits = likeness(as_asked(view, question), texts, view.vectors, view.language)[1]
+    fits = likeness(as_asked(view, question), texts, view.scene.vectors, view.language)[1]
     fits[0] += PART - (len(line.text) > LONG)
     fact = parts[fits.index(max(fits))].rstrip(".! ")[:QUOTED]
     if line.speaker != view.speaker:
         return view.phrase("said_by", other=view.called(line.speaker), fact=fact)
     own = turned(view, fact)
-    if own and line.is_certain:
-        return view.phrase("turned" if own.lower() != fact.lower() else "claimed", fact=own)
-    if own:
-        return view.phrase("uncertain", fact=own)
-    return view.phrase("told", fact=fact)
+    sure = "turned" if own.lower() != fact.lower() else "claimed"
+    key = "told" if not own else sure if line.is_certain else "uncertain"
+    return view.phrase(key, fact=own or fact)
 
 
 def turned(view: StandInView, sentence: str) -> str:
@@ -181,10 +175,8 @@ def told_everything(view: StandInView, text: str = "", topic: str = "") -> str:
         return view.phrase("told_nothing" if is_description(view.who) else "know_you")
     lines = [line.text.rstrip(".!")[:QUOTED] for line in telling]
     facts = [own for own in (turned(view, line) for line in lines) if own][-MOST_TOLD:]
-    words = "; ".join(lines[-MOST_TOLD:])
-    return (
-        view.phrase("turned", fact=". ".join(facts)) if facts else view.phrase("told", fact=words)
-    )
+    words = ". ".join(facts) or "; ".join(lines[-MOST_TOLD:])
+    return view.phrase("turned" if facts else "told", fact=words)
 
 
 def told_gifts(view: StandInView, text: str, topic: str) -> str:

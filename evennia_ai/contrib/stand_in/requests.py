@@ -26,7 +26,7 @@ def requested_action(view: StandInView) -> RequestedAct | None:
     for text in view.sentences:
         wishes = view.language.finds("sells", text) or view.language.key_of(text) not in NO_WISH
         requested = (read_meant(view, text) if wishes else None) or _agreed(view, text)
-        if "sell" in view.tools and (requested is None or requested.act == "give"):
+        if "sell" in view.scene.tools and (requested is None or requested.act == "give"):
             requested = _ordered(view, text, requested)
         if requested and not _forbidden(view, requested):
             return requested
@@ -52,22 +52,21 @@ def _ordered(view: StandInView, text: str, requested: RequestedAct | None) -> Re
         items += sorted({*names}) * next(many, 1)
     if any(len({*names}) > 1 for names in fits):
         return None
-    if requested is None:
-        short = all(
-            names and len(p.split()) <= LISTED for p, names in zip(parts, fits, strict=True)
-        )
-        is_list = len(items) > 1 and short and not view.language.asks(text)
-        return (
-            RequestedAct("give", item=", ".join(items), to=view.speaker, text=text)
-            if is_list
-            else None
-        )
-    return replace(requested, item=", ".join(items)) if len(items) > 1 else requested
+    if len(items) < 2:
+        return requested
+    if requested:
+        return replace(requested, item=", ".join(items))
+    short = all(names and len(p.split()) <= LISTED for p, names in zip(parts, fits, strict=True))
+    is_list = short and not view.language.asks(text)
+    give = RequestedAct("give", item=", ".join(items), to=view.speaker, text=text)
+    return give if is_list else None
 
 
 def asks_prices(view: StandInView) -> bool:
     """Return True if a line needs the prices of a shop that this turn has not looked up."""
-    if "prices" not in view.tools or any(act.name == "prices" for act in view.transcript.acts):
+    if "prices" not in view.scene.tools or any(
+        act.name == "prices" for act in view.transcript.acts
+    ):
         return False
     wares = _wares(view)
     return any(match_name(s, wares) or view.asked_of(s)[0].key in PRICED for s in view.sentences)
@@ -83,7 +82,7 @@ def _agreed(view: StandInView, text: str) -> RequestedAct | None:
     named, content = match_name(text, wares), view.language.content
     if view.language.asks(text) or not set(content(text)) <= set(content(named)):
         named = ""
-    if "sell" not in view.tools or not offered or not (named or pays or key == "yes"):
+    if "sell" not in view.scene.tools or not offered or not (named or pays or key == "yes"):
         return None
     return RequestedAct("give", item=named or offered, to=view.speaker, text=text)
 
@@ -114,7 +113,7 @@ def read_meant(view: StandInView, text: str) -> RequestedAct | None:
         item = with_article(named) if language.code == ENGLISH else named
         text = text[: pronoun.start()] + item + text[pronoun.end() :] if named else text
     offered = language.pattern("patterns", "sells").search(text)
-    if offered and {"prices", "buy"} <= view.tools:
+    if offered and {"prices", "buy"} <= view.scene.tools:
         return RequestedAct("buy", item=offered["item"].rstrip(" .!?"), text=text)
     act = requested_act(text, now, view.speaker, language.data)
     if act is None or act.act == "whisper":

@@ -31,11 +31,9 @@ class StandInRequest:
     situation: Situation = field(default_factory=Situation)  # what the character perceives
     lore: tuple[str, ...] = ()
     step: int = 1  # number of the turn's model call, from 1
-    # of a summary: the previous one, then a line for each message; else empty
-    material: tuple[str, ...] = ()
+    material: tuple[str, ...] = ()  # of a summary: the previous one, then each message's line
     room_tokens: int = 0  # the most tokens for a summary
-    # lines that the character said lately in place of an answer; no message has them
-    excuses: tuple[str, ...] = ()
+    excuses: tuple[str, ...] = ()  # said lately in place of an answer; no message has them
     assistants: frozenset[str] = frozenset()  # names of the other assistants among the speakers
     undone: frozenset[str] = frozenset()  # ids of the turn's tool calls that were not done
     talk_rules: tuple[str, ...] = ()  # of what the persona never does: what it never talks about

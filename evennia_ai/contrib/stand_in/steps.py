@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from evennia_ai.contrib.stand_in.languages import ENGLISH, language_of, read, table
+from evennia_ai.contrib.stand_in.languages import ENGLISH, language_of, read
 from evennia_ai.contrib.stand_in.requests import kind_of
 from evennia_ai.contrib.stand_in.transcript import TranscriptToolCall
 from evennia_ai.contrib.stand_in.view import StandInView
@@ -30,23 +30,13 @@ class ActionStep:
     slots: Mapping[str, str] = field(default_factory=dict)
 
 
-def next_step(
-    requested: RequestedAct,
-    situation: Situation,
-    acts: Sequence[TranscriptToolCall],
-    tools: frozenset[str],
-) -> ActionStep:
-    """Return the next step of an action, given what this turn has done."""
-    return _Errand(requested, situation, acts, tools).next_step()
-
-
 def done(acts: Sequence[TranscriptToolCall], name: str) -> list[TranscriptToolCall]:
     """Return the turn's calls of a tool."""
     return [act for act in acts if act.name == name]
 
 
 @dataclass(frozen=True)
-class _Errand:
+class Errand:
     """A requested action, what there is now, what this turn did, and what it may do."""
 
     requested: RequestedAct
@@ -55,6 +45,7 @@ class _Errand:
     tools: frozenset[str]
 
     def next_step(self) -> ActionStep:
+        """Return the next step, given what this turn has done."""
         if self.requested.act in ONE_CALL:
             return self._one_call()
         if self.requested.act == "move":
@@ -70,10 +61,8 @@ class _Errand:
             calls = ((tool, {ONE_CALL[tool]: self.requested.target}),)
             return ActionStep(calls, end="gesture_done" if kind == "gesture" else "")
         failed = kind not in NO_FAILURE and (not tried or tried[-1].failed)
-        slots = {
-            "item": with_article(self.requested.item),
-            "why": tried[-1].result if tried else "",
-        }
+        why = tried[-1].result if tried else ""
+        slots = {"item": with_article(self.requested.item), "why": why}
         return ActionStep(end=f"{kind}_{'not' if failed else 'done'}", slots=slots)
 
     def _walk(self) -> ActionStep:
@@ -89,7 +78,7 @@ class _Errand:
             return ActionStep(end="go_back" if self.requested.back else "go_done", slots=slots)
         if len(tried) > 1:
             return ActionStep(end="go_stuck", slots=slots)
-        opposite = table(ENGLISH)["opposites"].get(name.lower(), "")
+        opposite = read(ENGLISH).data["opposites"].get(name.lower(), "")
         exits = [exit_parts(way)[0] for way in self.now.exits]
         back = next((way for way in exits if way.lower() == opposite), exits[0] if exits else "")
         return ActionStep((("move", {"to": back}),))

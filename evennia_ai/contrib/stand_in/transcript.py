@@ -26,9 +26,7 @@ GOALS = re.compile(r"^You are after:(?P<rows> .+|(?:\n- .+)+)", re.M)
 GOAL_STATE = re.compile(r"\A(?:a step towards that: )?(?P<goal>.+?)(?: \[g\d[^\[\]]*\])?\Z")
 BULLET = "- "
 # A row of a model's summary that tells of the character from outside.
-SUMMARY_HEADING = re.compile(
-    r"\A\W{0,3}(?:Aim|Constraints|Progress|Decisions|Next|Context)\b[^:]*:"
-)
+HEADLINE = re.compile(r"\A\W{0,3}(?:Aim|Constraints|Progress|Decisions|Next|Context)\b[^:]*:")
 LONG_AGO = -1  # before every line in the context window
 
 
@@ -202,7 +200,7 @@ def _read_perceived(text: str) -> TranscriptLine:
 def _read_summary(text: str) -> list[TranscriptLine]:
     """Return what a summary tells as somebody's words; all else in it is nobody's to repeat."""
     rows = (row.removeprefix(BULLET)[:READ_CHARS] for row in text.splitlines()[:MOST_ROWS])
-    long = [row for row in rows if len(row.split()) > 3 and not SUMMARY_HEADING.match(row)]
+    long = [row for row in rows if len(row.split()) > 3 and not HEADLINE.match(row)]
     lines = (_read_line(row) or _read_recalled(row) for row in long)
     return [replace(line, answers=LONG_AGO) for line in lines if line.speaker]
 

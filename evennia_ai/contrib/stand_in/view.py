@@ -16,7 +16,7 @@ from evennia_ai.contrib.stand_in.languages import (
     language_of,
     read,
 )
-from evennia_ai.contrib.stand_in.likeness import AnswerRule, TextVectors, likeness
+from evennia_ai.contrib.stand_in.likeness import AnswerRule, likeness
 from evennia_ai.contrib.stand_in.passages import Passage, read_known, read_told
 from evennia_ai.contrib.stand_in.stand_in_request import HeardLine, StandInRequest
 from evennia_ai.contrib.stand_in.transcript import Transcript, read_transcript
@@ -66,9 +66,7 @@ class StandInView:
     transcript: Transcript
     passages: tuple[Passage, ...]
     every_told: tuple[Passage, ...]
-    tools: frozenset[str]
     seed: int
-    vectors: TextVectors
     language: Language
     speaker: str = ""
     who: str = ""
@@ -78,12 +76,8 @@ class StandInView:
 
     def answering(self, line: HeardLine, text: str) -> Self:
         """Return the view that answers a line's speaker in the language of a text."""
-        before = self.transcript.texts_of(line.speaker)
-        plain = read(ENGLISH).plain
-        known = (
-            language_of(plain(text_before), self.languages)
-            for text_before in (text, *reversed(before))
-        )
+        plain, before = read(ENGLISH).plain, self.transcript.texts_of(line.speaker)
+        known = (language_of(plain(part), self.languages) for part in (text, *reversed(before)))
         language = next(filter(None, known), self.character.language)
         who = language.name_in(text) or self.called(line.speaker)
         return replace(self, speaker=line.speaker, who=who, private=line.private, language=language)
@@ -155,13 +149,13 @@ class StandInView:
         stems = set(content(text))
         for rule in self.silent:
             share = len(stems & {*content(rule)}) / (len(content(rule)) or 1)
-            if share >= (ALL_BUT if rule in self.vectors else HALF):
+            if share >= (ALL_BUT if rule in self.scene.vectors else HALF):
                 return True
         return any(forbidden >= UNTOLD for forbidden in self.forbids(text))
 
     def forbids(self, text: str) -> list[float]:
         """Return how near a text is to each rule of what it never speaks of, as far as it is known."""
-        rules = [rule for rule in self.silent if rule in self.vectors]
+        rules = [rule for rule in self.silent if rule in self.scene.vectors]
         return [self.likeness(rule, [Passage(text, "told")])[1][0] for rule in rules]
 
     def tellable(self, lines: Sequence[Passage]) -> tuple[Passage, ...]:
@@ -185,17 +179,14 @@ class StandInView:
         """Return the kind of a sentence and its topic: of the example that it is like, else by patterns."""
         intent, topic = self.language.asked_of(text)
         key = self.nearest_kind(text, "examples", MEANT)
-        return (
-            (intent, topic) if key in ("", OTHER, intent.key) else (self.language.intent(key), "")
-        )
+        same = key in ("", OTHER, intent.key)
+        return (intent, topic) if same else (self.language.intent(key), "")
 
     def nearest_kind(self, text: str, table: str, least: float) -> str:
         """Return the kind of the example of a table that a text is most like; "" if of none."""
-        own, rows = self.vectors.get(text), self.language.data.get(table, {})
-        known = [(key, self.vectors.get(example)) for key in rows for example in rows[key]]
-        fits = [
-            (float(own @ row), key) for key, row in known if own is not None and row is not None
-        ]
+        own, kinds = self.scene.vectors.get(text), self.language.data.get(table, {})
+        rows = [(key, self.scene.vectors.get(example)) for key in kinds for example in kinds[key]]
+        fits = [(float(own @ row), key) for key, row in rows if own is not None and row is not None]
         if not self.language.finds("mine", text):  # meaning hardly tells "my name" from "your name"
             fits = [(fit, key) for fit, key in fits if not key.startswith("recall")]
         fit, key = max(fits, default=(0.0, ""))
@@ -232,10 +223,8 @@ class StandInView:
         options = options or read(ENGLISH).phrases.get(key, ("",))
         if is_description(slots["who"]) or slots["who"] in "".join(self.transcript.own[-1:]):
             options = tuple(ADDRESS.sub("", option) for option in options)
-        return [
-            capitals(SLOT.sub(lambda match: slots.get(match[1], ""), option))
-            for option in rotated(options, self.seed)
-        ]
+        texts = rotated(options, self.seed)
+        return [capitals(SLOT.sub(lambda match: slots.get(match[1], ""), text)) for text in texts]
 
     def phrase(self, key: str, **slots: str) -> str:
         """Return a phrase of a key with filled slots, one not used yet if there is one."""
@@ -268,14 +257,10 @@ class StandInView:
 
     def likeness(self, text: str, lines: Sequence[Passage]) -> tuple[AnswerRule, list[float]]:
         """Return how like a text some lines are, and how like an answer must be."""
-        return likeness(text, [line.parts for line in lines], self.vectors, self.language)
+        return likeness(text, [line.parts for line in lines], self.scene.vectors, self.language)
 
     def find(
-        self,
-        text: str,
-        passages: Sequence[Passage],
-        intent: Intent | None = None,
-        sure: bool = False,
+        self, text: str, lines: Sequence[Passage], intent: Intent | None = None, sure: bool = False
     ) -> Scored:
         """Return the passages that answer a line, the best first, with how like it they are.
 
@@ -283,24 +268,23 @@ class StandInView:
         """
         meant = self.meant(text)
         if intent:
-            passages = [item for item in passages if self._tells(intent, item, text)]
+            lines = [item for item in lines if self._tells(intent, item, text)]
         if intent and intent.exact:  # it names a ware
-            passages = self._sharing(meant, intent.drop, passages)
-        if text not in self.vectors and not intent and self.language.finds("yes_no", text):
+            lines = self._sharing(meant, intent.drop, lines)
+        if text not in self.scene.vectors and not intent and self.language.finds("yes_no", text):
             named = match_name(text, self.known_people)  # more than the name must be shared
-            passages, sure = self._sharing(text, named, passages) if named else passages, not named
-        rule, fits = self.likeness(text, passages)
+            lines, sure = self._sharing(text, named, lines) if named else lines, not named
+        rule, fits = self.likeness(text, lines)
         if meant != text:
-            in_talk = self.likeness(meant, passages)[1]
+            in_talk = self.likeness(meant, lines)[1]
             fits = [max(fit, other - BEFORE) for fit, other in zip(fits, in_talk, strict=True)]
         if not intent:
-            less = [LESS.get(passage.source, 0) + passage.guarded for passage in passages]
+            less = [LESS.get(passage.source, 0) + passage.guarded for passage in lines]
             fits = [fit - part for fit, part in zip(fits, less, strict=True)]
         best, *others = sorted(fits, reverse=True)[:2] or [0.0]
         stands_out = best >= max([0.0, *others]) + rule.margin
         least = -1.0 if intent else rule.sure if sure else rule.alone if stands_out else rule.known
-        scored = [(fit, item) for fit, item in zip(fits, passages, strict=True) if fit >= least]
-
+        scored = [(fit, item) for fit, item in zip(fits, lines, strict=True) if fit >= least]
         return sorted(scored, key=lambda item: -item[0])
 
     def _sharing(self, text: str, without: str, passages: Sequence[Passage]) -> list[Passage]:
@@ -370,8 +354,6 @@ def read_request(scene: StandInRequest, languages: tuple[Language, ...]) -> Stan
         transcript=transcript,
         passages=tuple(read_known(scene, character, transcript)),
         every_told=tuple(read_told(people, scene.name, character.language, languages)),
-        vectors=scene.vectors,
-        tools=scene.tools,
         seed=seed_of(len(scene.messages), *(line.text for line in scene.lines)),
         language=character.language,
     )

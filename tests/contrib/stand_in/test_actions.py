@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from evennia_ai.contrib.stand_in.steps import next_step
+from evennia_ai.contrib.stand_in.steps import Errand
 from evennia_ai.contrib.stand_in.transcript import TranscriptToolCall as Act
 from evennia_ai.messages import Situation
 from evennia_ai.policy.conversation.persona_and_lore import Persona
@@ -53,13 +53,13 @@ AWAY = Situation("B", exits=("east (to C)", "south (to A)"))
     ],
 )  # fmt: skip
 def test_each_step_follows_from_what_was_done(requested, situation, acts, planned):
-    step = next_step(requested, situation, acts, TOOLS)
+    step = Errand(requested, situation, acts, TOOLS).next_step()
     assert ([(name, *arguments.values()) for name, arguments in step.calls], step.end) == planned
 
 
 def test_without_the_tool_nothing_is_done_and_nothing_is_promised():
-    assert next_step(GO, HOME, [], frozenset()).end == "go_not"
-    assert next_step(BREAD, HOME, [], frozenset()).end == "give_not"
+    assert Errand(GO, HOME, [], frozenset()).next_step().end == "go_not"
+    assert Errand(BREAD, HOME, [], frozenset()).next_step().end == "give_not"
 
 
 PERSONA = Persona(
