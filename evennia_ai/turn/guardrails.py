@@ -287,6 +287,8 @@ class ModerationGate:
             revision = yield verdict(extension, Revision, unchanged, revise, context, text)
             if revision.reason:
                 text, reason = revision.words, reason or revision.reason
+            if not text:
+                break
         return Revision(text or "", reason) if reason else None
 
     @inlineCallbacks

@@ -3,7 +3,9 @@
 import pytest
 from twisted.internet.defer import succeed
 
-from evennia_ai.extension import Extension
+from evennia_ai.extension import Extension, Revision
+from evennia_ai.policy.replies.speech import spoken
+from evennia_ai.turn.guardrails import ModerationGate
 from tests.minds import MemoryMind
 from tests.scripted import ScriptedLLM, call
 
@@ -80,3 +82,23 @@ def test_each_line_is_judged_once(script):
         "and one for Bob",
         "fine weather",
     ]
+
+
+class LeavesWords(Extension):
+    """Leaves the same words of every speech and records what it judges."""
+
+    def __init__(self, words):
+        self.words, self.judged = words, []
+
+    def revise_speech(self, context, words):
+        self.judged.append(words)
+        return succeed(Revision(self.words, f"not {words}"))
+
+
+def test_an_extension_revises_what_those_before_it_left_and_is_not_asked_of_nothing():
+    first, second, third = extensions = [LeavesWords("Nay."), LeavesWords(""), LeavesWords("Hm.")]
+    fired = []
+    gate = ModerationGate(None, lambda: extensions)
+    gate.revise_speech(spoken("Aye."), None).addCallback(fired.append)
+    assert fired == [Revision("", "not Aye.")]
+    assert [first.judged, second.judged, third.judged] == [["Aye."], ["Nay."], []]
