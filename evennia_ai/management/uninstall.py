@@ -67,7 +67,7 @@ def lines_of_code(folder: Path) -> Iterator[str]:
 
 def remove_data(say: Callable[[str], Any]) -> None:
     """Delete all rows and Attributes in one transaction, then files; the tables stay."""
-    extension_classes()  # their modules hear the signal, and declare their kinds of records
+    extension_classes()  # their modules hear the signal, too
     with transaction.atomic():  # in which rows may go before those that refer to them
         for model in tables():
             raw_delete(model._default_manager.all())

@@ -159,11 +159,8 @@ class _RequestMatch:
 
     def named(self) -> RequestedAct | None:
         """Return the look at, taking or dropping of a thing here that a sentence names."""
-        for act, names in (
-            ("look", self.names),
-            ("drop", self.here.carrying),
-            ("get", self.here.things),
-        ):
+        things = {"look": self.names, "drop": self.here.carrying, "get": self.here.things}
+        for act, names in things.items():
             match = self.lead(act)
             item = match_name(match["item"], names) if match else ""
             if match and item:

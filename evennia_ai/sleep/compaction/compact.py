@@ -118,15 +118,9 @@ class Compactor:
 
     def decide(self, request: CompactionOrder, use: ContextUse) -> DecidedCompaction | Skip:
         view, limits = self._mind.log.current, self._limits_for(request, use)
-        messages = view.messages
-        plan = decide_compaction(
-            use,
-            messages,
-            limits,
-            stored_tokens,
-            waits=request.reason == SLEEP and not request.force,
-            force=request.force,
-        )
+        messages, force = view.messages, request.force
+        waits = request.reason == SLEEP and not force
+        plan = decide_compaction(use, messages, limits, stored_tokens, waits=waits, force=force)
         if isinstance(plan, Skip):
             return plan
         return DecidedCompaction(request, use, view, messages, plan, limits)
