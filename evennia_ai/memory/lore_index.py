@@ -7,6 +7,7 @@ known pieces only, and the others change nothing in it (P9).
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +18,7 @@ from evennia_ai.memory.index import MemoryIndex
 from evennia_ai.memory.remote_vectors import RemoteVectors
 from evennia_ai.memory.vectors import Floats, answers_at_once
 from evennia_ai.policy.conversation.persona_and_lore import Fit, LoreEntry
-from evennia_ai.policy.texts import listed_examples, sentences
+from evennia_ai.policy.texts import read_examples, sentences
 from evennia_ai.ports import Embedder, RemoteEmbedder, Services
 from evennia_ai.scheduling import Coroutine, yield_to_reactor
 
@@ -28,31 +29,8 @@ MOST_KNOWN = 64  # sets of known pieces whose chances are kept
 # What a line is compared with, in place of lists of words: a line asks for lore if it is more like
 # the first than like the second. With them, 94 of 100 strangers' questions are kept where one in
 # seven of their other lines is; by the nearness of the pieces alone, 73 where one in five is.
-QUESTIONS = listed_examples(
-    """
-    Where do I live? | What is my brother's name? | When do we meet? | Who told you that? |
-    Why does he hate me? | How much do I owe you? | Do you remember what happened? |
-    What is that place? | Is it dangerous there? | Who rules this town? | What does it cost? |
-    Have I got any children? | Can I trust them? | Which way is it? | How did she die? |
-    What am I afraid of?
-    """
-)
-# A piece's nearness to these is also what chance gives, with any embedder.
-SMALL_TALK = listed_examples(
-    """
-    Good morning to you. | I am fine, and you? | Yes, of course. | No, I don't think so. |
-    That is very kind of you. | What do you mean? | Tell me something. | Are you serious? |
-    I will come back later. | It was a long day. | We have met before, haven't we? |
-    Do you remember me? | I have no idea. | Please wait a moment. | You are right about that. |
-    What are you doing? | Wonderful, thanks again! | Be careful, my friend. | Who are you? |
-    I am only looking around. | Can you help me? | Come with me. | That makes me sad. |
-    Hm, strange. | Another beer, please. | I would like something to eat. |
-    Ha, that was a good joke! |
-    My feet are cold. | You look tired today. | I am back again. | It smells good in here. |
-    Close the door, please. | Let us dance. | I spilled my drink. | Bring us some soup. |
-    He snores. | What a hot day. | I can't find my keys.
-    """
-)
+# A piece's nearness to small talk is also what chance gives, with any embedder.
+QUESTIONS, SMALL_TALK = read_examples(Path(__file__).with_suffix(".toml")).values()
 EXAMPLES = [*QUESTIONS, *SMALL_TALK]
 WORDS, ASKS = 0.1, 1.0  # weights beside meaning: of shared words, and of what a line asks
 PARTS = 0.35  # weight of a piece's best sentence or key beside the whole piece

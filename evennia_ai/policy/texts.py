@@ -3,8 +3,10 @@
 import json
 import re
 import sys
+import tomllib
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from evennia_ai.messages import WireMessage, unmarked
@@ -119,6 +121,12 @@ WIDE, UNSEEN = frozenset("WF"), frozenset({"Mn", "Me", "Cf"})
 def listed_examples(text: str) -> list[str]:
     """Return the examples that a text lists between bars, each on one line."""
     return [" ".join(example.split()) for example in text.split("|")]
+
+
+def read_examples(file: Path) -> dict[str, list[str]]:
+    """Return the lists of a TOML file by their names, each read by `listed_examples`."""
+    texts = tomllib.loads(file.read_text(encoding="utf-8"))
+    return {name: listed_examples(text) for name, text in texts.items()}
 
 
 def shown_width(text: str) -> int:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from evennia_ai.errors import ConfigError
@@ -13,7 +14,7 @@ from evennia_ai.messages import Authors
 from evennia_ai.policy.audience import BUILDER
 from evennia_ai.policy.retrieval.languages import ENGLISH
 from evennia_ai.policy.retrieval.words import find_words, language_of, phrase_of, shared_words
-from evennia_ai.policy.texts import listed_examples
+from evennia_ai.policy.texts import read_examples
 from evennia_ai.policy.tokens import estimate_tokens
 
 
@@ -184,19 +185,7 @@ def quests_of(entry: LoreEntry) -> list[str]:
 
 
 # What a persona never does is a rule of its talk if it is nearer to the first than to the second.
-TALK_RULES = listed_examples(
-    """talks about the weather | speaks of his brother | mentions the lost ship | tells anybody
-    where the treasure is | discusses religion | reveals a name | gossips about neighbours | tells
-    what she saw | says who sent him | answers questions about the past | betrays the hiding place
-    | tells secrets | gives away the recipe of the pie | complains of the king | admits what he did
-    | names the traitor | mentions the hidden door"""
-)
-DEED_RULES = listed_examples(
-    """gives things away | leaves his post | sells on credit | carries weapons | drinks wine | hits
-    anybody | runs away | kneels before a lord | opens doors for strangers | takes bribes | goes
-    into the cave | eats meat | serves soldiers | cheats at cards | gives away his bread | admits
-    strangers to the house | names a price below ten coins"""
-)
+TALK_RULES, DEED_RULES = read_examples(Path(__file__).with_suffix(".toml")).values()
 RULES = [*TALK_RULES, *DEED_RULES]
 OF_TALK = 0.01  # how much nearer: 40 of 40 rules of talk and 3 of 24 of deeds
 NEAREST_RULES = 3

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from evennia_ai.messages import EMOTE, WHISPER, Situation, ToolCallRequest
 from evennia_ai.policy.retrieval.languages import ENGLISH
 from evennia_ai.policy.retrieval.words import language_of, stem
-from evennia_ai.policy.texts import BoundedPattern, listed_examples, plain_words
+from evennia_ai.policy.texts import BoundedPattern, plain_words, read_examples
 
 # The rest of a longer line is ignored, so that no line blocks the reactor.
 READ_CHARS = 600
@@ -293,8 +293,8 @@ GRANTS_IT = 0.5  # the nearness of a reply to it, if the line did not ask for it
 GRANTED = -0.02  # how much nearer a sentence is to granting than to refusing (15 of 16 right)
 
 
-LINE_KINDS = tomllib.loads(Path(__file__).with_name("line_kinds.toml").read_text(encoding="utf-8"))
-ORDERS, QUESTIONS, TALK, TELLING, REFUSING, GRANTING = map(listed_examples, LINE_KINDS.values())
+LINE_KINDS = read_examples(Path(__file__).with_name("line_kinds.toml"))
+ORDERS, QUESTIONS, TALK, TELLING, REFUSING, GRANTING = LINE_KINDS.values()
 ANSWERS = [*REFUSING, *GRANTING]
 ASKING = [text for text in (*QUESTIONS, *TALK) if text.endswith("?")]
 EXAMPLES = [*ORDERS, *QUESTIONS, *TALK]
