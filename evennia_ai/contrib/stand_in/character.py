@@ -111,13 +111,11 @@ class _Rules:
         match = compiled(rf"(?:{subject}|{self.names})\b,? ({adverb})?(\w+)").match(sentence)
         if not match:
             return ""
-
-        def in_turn(again: re.Match[str]) -> str:
-            return f"{again['joint']} {again['adverb']}{self.verb(again['verb'])}"
-
-        again = self.language.pattern("voice", "verb_again")
-        rest = self.possessives(again.sub(in_turn, sentence[match.end() :]))
-        return f"{self.forms['i']} {match[1] or ''}{self.verb(match[2])}{rest}"
+        rest = self.language.pattern("voice", "verb_again").sub(
+            lambda again: f"{again['joint']} {again['adverb']}{self.verb(again['verb'])}",
+            sentence[match.end() :],
+        )
+        return f"{self.forms['i']} {match[1] or ''}{self.verb(match[2])}{self.possessives(rest)}"
 
     def verb(self, verb: str) -> str:
         """Return a third-person verb in the first person: "carries" gives "carry"."""

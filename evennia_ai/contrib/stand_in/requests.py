@@ -97,9 +97,8 @@ def refusal(view: StandInView, text: str) -> str:
     wished = any(view.language.finds(key, text) for key in ("wish", "order"))
     if not clause and (intent.implies or (wished and not requested) or intent.key == "crime"):
         clause = _law(view, f"{text} {intent.implies}")
-    if not clause or view.repeats(clause):
-        return view.phrase("request_not") if clause else ""
-    return view.phrase("never", fact=clause)
+    key = "request_not" if view.repeats(clause) else "never"
+    return view.phrase(key, fact=clause) if clause else ""
 
 
 def read_meant(view: StandInView, text: str) -> RequestedAct | None:

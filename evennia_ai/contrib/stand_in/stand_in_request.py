@@ -39,8 +39,7 @@ class StandInRequest:
     talk_rules: tuple[str, ...] = ()  # of what the persona never does: what it never talks about
     messages: Sequence[WireMessage] = ()
     tools: frozenset[str] = frozenset()  # their names
-    # of questions and lines, by text; none without an embedder
-    vectors: TextVectors = field(default_factory=dict, compare=False, repr=False)
+    vectors: TextVectors = field(default_factory=dict, compare=False, repr=False)  # by text
 
 
 def read_source(request: LLMRequest) -> StandInRequest:
