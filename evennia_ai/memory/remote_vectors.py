@@ -14,14 +14,12 @@ from twisted.logger import Logger
 from evennia_ai.errors import ProviderError, TurnAborted
 from evennia_ai.memory.local_models import kinds_of
 from evennia_ai.memory.vectors import answers_at_once, readable
-from evennia_ai.policy.facts.terms import SentenceKinds
+from evennia_ai.policy.facts.terms import Cosines, SentenceKinds
 from evennia_ai.policy.texts import plain_words
 from evennia_ai.ports import Embedder, RemoteEmbedder, Services
 from evennia_ai.scheduling import Clock, Coroutine, yield_to_reactor
 
 log = Logger()
-
-Cosines = Callable[[str, Sequence[str]], Sequence[float]]  # of a text and others
 
 BATCH = 64  # texts of memories in one request
 PIECE = 16  # vectors taken in without a pause

@@ -35,8 +35,7 @@ from evennia_ai.contrib.world_check.names import (
     tokens_of,
     with_sevens,
 )
-from evennia_ai.memory.remote_vectors import Cosines
-from evennia_ai.policy.facts.terms import is_question, with_digits
+from evennia_ai.policy.facts.terms import Cosines, is_question, with_digits
 from evennia_ai.policy.retrieval.languages import ENGLISH
 from evennia_ai.policy.retrieval.words import language_of
 

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from itertools import compress
 
 from evennia_ai.messages import MARK
-from evennia_ai.policy.conversation.ai_disclosure import Cosines
 from evennia_ai.policy.facts.terms import (
     HEARD,
     OWED,
+    Cosines,
     KindOf,
     cues_of,
     is_question,

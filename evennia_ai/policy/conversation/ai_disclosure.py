@@ -8,7 +8,7 @@ Patterns find the question in four languages; with an embedder, the examples of
 import math
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -17,12 +17,10 @@ from typing import NamedTuple
 
 from evennia_ai.errors import ConfigError
 from evennia_ai.messages import SPEECH, InboxEvent
+from evennia_ai.policy.facts.terms import Cosines
 from evennia_ai.policy.retrieval.languages import ENGLISH
 from evennia_ai.policy.retrieval.words import WORD, language_of, name_words, without_words
 from evennia_ai.policy.texts import sentences
-
-# How near a text is to others, in their order; none if that is not known (`ports.Nearness`).
-Cosines = Callable[[str, Sequence[str]], Sequence[float]]
 
 PERSON_EN = r"(?:(?:real|actual|living|true) )?(?:human(?: being)?|person|people|player)"
 PERSON_DE = r"(?:(?:echte|richtige|wirkliche)[rsnm]? )?(?:mensch(?:en)?|person|spieler)"

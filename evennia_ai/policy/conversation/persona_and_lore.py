@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from evennia_ai.errors import ConfigError
 from evennia_ai.messages import Authors
 from evennia_ai.policy.audience import BUILDER
+from evennia_ai.policy.facts.terms import Cosines, mean_of_highest
 from evennia_ai.policy.retrieval.languages import ENGLISH
 from evennia_ai.policy.retrieval.words import find_words, language_of, phrase_of, shared_words
 from evennia_ai.policy.texts import read_examples
@@ -208,14 +209,12 @@ def breaks_rule(fits: Sequence[float], to_line: Sequence[float] = ()) -> list[bo
 
 def is_of_talk(cosines: Sequence[float]) -> bool:
     """Return True for a rule of what is not talked about; ``cosines`` are those to `RULES`."""
-    kinds = (cosines[: len(TALK_RULES)], cosines[len(TALK_RULES) :])
-    talk, deeds = (sum(sorted(part)[-NEAREST_RULES:]) / NEAREST_RULES for part in kinds)
-    return talk - deeds >= OF_TALK
+    talk, deeds = cosines[: len(TALK_RULES)], cosines[len(TALK_RULES) :]
+    more = mean_of_highest(talk, NEAREST_RULES) - mean_of_highest(deeds, NEAREST_RULES)
+    return more >= OF_TALK
 
 
-def rules_of_talk(
-    never: Iterable[str], cosines: Callable[[str, Sequence[str]], Sequence[float]]
-) -> tuple[str, ...]:
+def rules_of_talk(never: Iterable[str], cosines: Cosines) -> tuple[str, ...]:
     """Return those of what a persona never does that are about talk; none without an embedder."""
     near = {rule: cosines(rule, RULES) for rule in never}
     return tuple(rule for rule, fits in near.items() if fits and is_of_talk(fits))

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from evennia_ai.messages import EMOTE, WHISPER, Situation, ToolCallRequest
+from evennia_ai.policy.facts.terms import mean_of_highest
 from evennia_ai.policy.retrieval.languages import ENGLISH
 from evennia_ai.policy.retrieval.words import language_of, stem
 from evennia_ai.policy.texts import BoundedPattern, plain_words, read_examples
@@ -335,10 +336,8 @@ def margin_of_asking(line: str, to_asking: Sequence[float], to_telling: Sequence
 def grants(cosines: Sequence[float]) -> bool:
     """Return True for a sentence that grants something; ``cosines`` are those to `ANSWERS`."""
     refuses, allows = cosines[: len(REFUSING)], cosines[len(REFUSING) :]
-    return nearest(allows, 2) - nearest(refuses, 2) > GRANTED
+    return mean_of_highest(allows, 2) - mean_of_highest(refuses, 2) > GRANTED
 
 
-def nearest(cosines: Sequence[float], most: int = NEAREST) -> float:
-    """Return the mean of the highest cosines."""
-    highest = sorted(cosines)[-most:]
-    return sum(highest) / most
+def nearest(cosines: Sequence[float]) -> float:
+    return mean_of_highest(cosines, NEAREST)

@@ -7,7 +7,7 @@ claims, which are judged by them, and for goals.
 
 import re
 import unicodedata
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from textwrap import wrap
@@ -264,6 +264,12 @@ class SentenceKinds(NamedTuple):
 
 
 KindOf = Callable[[str], SentenceKinds | None]
+# How near a text is to others, in their order; none if that is not known (`ports.Nearness`).
+Cosines = Callable[[str, Sequence[str]], Sequence[float]]
+
+
+def mean_of_highest(cosines: Sequence[float], most: int) -> float:
+    return sum(sorted(cosines)[-most:]) / most
 
 
 def without_names(text: str, names: Collection[str]) -> str:

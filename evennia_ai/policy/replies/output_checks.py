@@ -12,8 +12,8 @@ from functools import lru_cache, partial
 
 from evennia_ai.messages import MARK
 from evennia_ai.policy.context.situation_updates import REMEMBERED
-from evennia_ai.policy.conversation.ai_disclosure import Cosines, denies, unknown
-from evennia_ai.policy.facts.terms import parse_heard_line
+from evennia_ai.policy.conversation.ai_disclosure import denies, unknown
+from evennia_ai.policy.facts.terms import Cosines, parse_heard_line
 from evennia_ai.policy.replies.speech import THOUGHT, describes_assistant, is_refusal
 from evennia_ai.policy.sanitize import own_label, without_links
 from evennia_ai.policy.texts import one_of, plain_words, sentences

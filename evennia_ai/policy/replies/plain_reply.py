@@ -9,8 +9,7 @@ from functools import lru_cache
 from itertools import dropwhile
 from typing import NamedTuple
 
-from evennia_ai.policy.conversation.ai_disclosure import Cosines
-from evennia_ai.policy.facts.terms import parse_heard_line
+from evennia_ai.policy.facts.terms import Cosines, parse_heard_line
 from evennia_ai.policy.replies import output_checks
 from evennia_ai.policy.replies.speech import (
     AN_AI_SPEAKS,

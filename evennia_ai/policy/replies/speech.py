@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from evennia_ai.messages import SAY, ToolCallRequest
-from evennia_ai.policy.conversation.ai_disclosure import Cosines
+from evennia_ai.policy.facts.terms import Cosines
 from evennia_ai.policy.retrieval.words import is_english
 from evennia_ai.policy.sanitize import cut_text
 from evennia_ai.policy.texts import one_of, plain_words, sentences, split_alternatives

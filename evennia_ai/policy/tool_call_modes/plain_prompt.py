@@ -16,6 +16,7 @@ from evennia_ai.messages import MARK, Situation, WireMessage, as_name, quoted, u
 from evennia_ai.policy.audience import BUILDER, KnownLine
 from evennia_ai.policy.context.situation_updates import LORE, REMEMBERED, Row
 from evennia_ai.policy.conversation.persona_and_lore import Persona
+from evennia_ai.policy.facts.terms import mean_of_highest
 from evennia_ai.policy.sanitize import cut_text
 from evennia_ai.policy.texts import sentences
 from evennia_ai.policy.tool_call_modes.form import answer_in
@@ -132,8 +133,8 @@ def kind_of(cosines: Sequence[float]) -> tuple[str, float]:
     """
     rest, best = iter(cosines), ("", 0.0)
     for name, kind in KINDS.items() if cosines else ():
-        nearest = sorted(value for _line, value in zip(kind.lines, rest, strict=False))
-        best = max(best, (name, sum(nearest[-NEAREST:]) / NEAREST), key=itemgetter(1))
+        near = [value for _line, value in zip(kind.lines, rest, strict=False)]
+        best = max(best, (name, mean_of_highest(near, NEAREST)), key=itemgetter(1))
     return best
 
 
