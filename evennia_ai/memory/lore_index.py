@@ -84,9 +84,8 @@ class LoreIndex:
             chance = self._chance_of(self._index, known, texts)
             examples = self._index.nearness(line, EXAMPLES, vector)
             asks = _nearest(examples[: len(QUESTIONS)]) - _nearest(examples[len(QUESTIONS) :])
-            meaning = (near - chance.mean + np.float32(ASKS * asks)) / np.float32(
-                chance.deviation or 1.0
-            )
+            deviation = np.float32(chance.deviation or 1.0)
+            meaning = (near - chance.mean + np.float32(ASKS * asks)) / deviation
         scores = near + np.float32(WORDS) * words
         fits = map(Fit, *(column.tolist() for column in (scores, words, meaning)))
         return dict(zip(known, fits, strict=True))

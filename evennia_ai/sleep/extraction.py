@@ -205,9 +205,8 @@ class FactExtractor:
         """Run a loop for one audience, in a turn that ends even after a ProviderError."""
         clock, turns = self._mind.clock, self._mind.turns
         audience = frozenset() if confidants is None else confidants
-        begin = partial(
-            turns.begin, (), audience, confidants is not None, CONTEXT_PRE_COMPACTION.name
-        )
+        private, why = confidants is not None, CONTEXT_PRE_COMPACTION.name
+        begin = partial(turns.begin, (), audience, private, why)
         turn: ports.TurnRecord = yield retry_write(clock, begin)
         try:
             self._written.clear()
@@ -218,9 +217,8 @@ class FactExtractor:
                 )
                 yield self._requests.doubt(self._written, items, confidants)
         except ProviderError as error:
-            yield retry_write(
-                clock, partial(turns.finish, turn.id, NOTED, f"{error.kind}: {error}")
-            )
+            detail = f"{error.kind}: {error}"
+            yield retry_write(clock, partial(turns.finish, turn.id, NOTED, detail))
             raise
         detail = f"{came.facts_recorded} facts written down"
         yield retry_write(clock, partial(turns.finish, turn.id, NOTED, detail))

@@ -275,14 +275,13 @@ class ReActLoop:
         around = None
         if has_model(self._mind.profile) and not prompt.by_code:
             events = turn.from_others
+            speakers = (item.speaker_name for item in events)
             around = CheckContext(
                 name=self._mind.name,
                 rules=asking.form.rules,
                 persona=render_persona(self._mind.who.persona),
                 tools=frozenset(specs),
-                people=frozenset(
-                    {*prompt.situation.people, *(item.speaker_name for item in events)}
-                ),
+                people=frozenset({*prompt.situation.people, *speakers}),
                 heard=[item.text for item in events],
                 link_hosts=self._mind.services.link_hosts,
                 cosines=self._mind.services.nearness.cosines,

@@ -198,17 +198,12 @@ def call_messages(
     metadata = audience_metadata(turn, context, result)
     request = wire_call(call.id, call.name, wire_arguments(call), call.sent)
     text = result.text if result.quotes_log else unmarked(result.text)
-    result_message = make_message(
-        "tool", text, tool_call_id=call.id, evidence=PERCEIVED, **metadata
-    )
+    message = make_message("tool", text, tool_call_id=call.id, evidence=PERCEIVED, **metadata)
     if result.read or result.changed:
-        result_message["metadata"]["consulted"] = {
-            READ: list(result.read),
-            CHANGED: list(result.changed),
-        }
+        message["metadata"]["consulted"] = {READ: list(result.read), CHANGED: list(result.changed)}
     return [
         make_message("assistant", "", tool_calls=[request], evidence=evidence, **metadata),
-        result_message,
+        message,
     ]
 
 

@@ -31,6 +31,9 @@ from evennia_ai.turn.tool_executor import ASKED, DONE, UNKNOWN, ToolExecutor, ca
 
 log = Logger()
 
+# The gateway warned of these, or players come first.
+EXPECTED = (errors.Busy, errors.CircuitOpen, errors.ProviderMisconfigured)
+
 ANSWER_LOST = "the server went down while the answer was on its way"
 INTERNAL_ERROR = "internal error"
 LINES = {DONE: "confirm_done", UNKNOWN: "confirm_unknown"}
@@ -227,11 +230,7 @@ class TurnRunner:
         except (errors.TurnAborted, errors.StoreUnavailable):
             raise
         except errors.ProviderError as error:
-            # The gateway warned of these, or players come first.
-            known = isinstance(
-                error, (errors.Busy, errors.CircuitOpen, errors.ProviderMisconfigured)
-            )
-            tell = log.info if known else log.warn
+            tell = log.info if isinstance(error, EXPECTED) else log.warn
             tell("{named}: no answer from the model: {error}", named=named, error=error)
             return Outcome(FAILED, f"{error.kind}: {error}", error.kind)
         except Exception as error:  # noqa: BLE001  # the turn's guard: it must always have an outcome

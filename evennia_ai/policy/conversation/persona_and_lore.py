@@ -202,9 +202,7 @@ def breaks_rule(fits: Sequence[float], to_line: Sequence[float] = ()) -> list[bo
     """Return which of some texts break a rule of talk, given how near it and a line each is."""
     least = min(UNTOLD, max(NEAREST_UNTOLD, max(fits, default=0.0) - ABOUT_AS_NEAR))
     near = zip(fits, to_line or [0.0] * len(fits), strict=True)
-    return [
-        fit >= UNTOLD or (least <= fit and line < PLAINLY + PER_RULE * fit) for fit, line in near
-    ]
+    return [fit >= UNTOLD or (least <= fit and to < PLAINLY + PER_RULE * fit) for fit, to in near]
 
 
 def is_of_talk(cosines: Sequence[float]) -> bool:

@@ -158,11 +158,8 @@ class ToForget:
         }
         if instead and record["audience"]:  # a builder's confidants stay those that were named
             left["audience"] = [item for item in record["audience"] if item not in self.people]
-        return (
-            record
-            if all(record[name] == value for name, value in left.items())
-            else {**record, **left}
-        )
+        is_same = all(record[name] == value for name, value in left.items())
+        return record if is_same else {**record, **left}
 
 
 def is_builders(record: Record) -> bool:

@@ -146,10 +146,8 @@ class Compactor:
         if not use.should_mask:
             return 0
         messages = self._mind.log.current.messages
-        least = int(MASK_SAVING * use.window)
-        upto = projection.plan_mask(
-            messages, self._mind.config.mask_keep_last, least, stored_tokens
-        )
+        least, keep_last = int(MASK_SAVING * use.window), self._mind.config.mask_keep_last
+        upto = projection.plan_mask(messages, keep_last, least, stored_tokens)
         return self._mind.log.mask(upto) if upto else 0
 
     @inlineCallbacks
