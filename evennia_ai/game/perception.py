@@ -48,7 +48,8 @@ def objects_named_in(text: str) -> dict[Any, str]:
     words, lengths = WORD_OF_NAME.findall(text), range(MOST_WORDS, 0, -1)
     runs = [" ".join(words[at : at + n]) for at in range(len(words)) for n in lengths]
     spelled = {form: run for run in reversed(runs) for form in (run, run.lower(), run.title())}
-    objects = {obj: spelled[obj.db_key] for obj in ObjectDB.objects.filter(db_key__in=[*spelled])}
+    named = ObjectDB.objects.filter(db_key__in=[*spelled])  # MySQL ignores case
+    objects = {obj: spelled[obj.db_key] for obj in named if obj.db_key in spelled}
     return dict(sorted(objects.items(), key=lambda item: runs.index(item[1])))
 
 
