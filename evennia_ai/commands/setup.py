@@ -64,9 +64,9 @@ class CmdAISetup(AICommand):
 
     Switches:
       new     - create a character in this room, with an assistant
-      set     - change one setting, or the persona; the memories stay. Without a
-                value the setting is shown, with nothing behind the = it is
-                inherited again.
+      set     - change one setting, or the persona, whose other fields stay, as
+                the memories do. Without a value the setting is shown, with
+                nothing behind the = it is inherited again.
       persona - write a shared persona, or one field of it; the others stay.
                 Without a text it is shown; without a name all are listed.
       delete  - delete the assistant and everything it remembers, after a
@@ -238,10 +238,14 @@ class CmdAISetup(AICommand):
                 f"{self.name} shares the persona {clean_output(stored)}. "
                 f"To change it for everybody: |waisetup/persona {name} = ...|n"
             )
+        if not field and value and isinstance(stored, Mapping) and not value.startswith("@"):
+            field = "text"
         before = getattr(read_persona(stored), field, "") if field else stored
         changed = changed_persona(stored, field, value)
         self.services.personas.resolve(changed)
-        setup.write_persona(self.script.character, changed, self.caller.dbref, bool(field))
+        others = [part for part in stored_fields(read_persona(changed)) if part != field]
+        keep_authors = bool(field and others)
+        setup.write_persona(self.script.character, changed, self.caller.dbref, keep_authors)
         undo = {f".{field}" if field else "": before}
         if isinstance(before, Mapping):
             undo = {f".{part}": value for part, value in {"text": "", **before}.items()}
@@ -249,7 +253,11 @@ class CmdAISetup(AICommand):
             f"|waisetup/set {self.name}/persona{part} =|n {clean_output(persona_words(value))}"
             for part, value in undo.items()
         )
-        self.msg(f"The persona of {self.name} is changed. Its memories stay. To undo: {lines}")
+        kept = "Its memories stay."
+        if field == "text" and others:
+            example = f"|waisetup/set {self.name}/persona.{others[0]} =|n"
+            kept = f"Kept: {', '.join(others)} (to remove one: {example}). {kept}"
+        self.msg(f"The persona of {self.name} is changed. {kept} To undo: {lines}")
 
     def do_persona(self) -> None:
         personas = self.services.personas

@@ -56,6 +56,23 @@ def test_the_lines_that_undo_a_change_of_a_persona_lead_back(admin, guard, perso
     assert guard.assistant.mind.who.persona == before
 
 
+def test_a_new_text_of_a_persona_keeps_its_rules_and_says_so(admin, guard):
+    admin.do("aisetup Guard = You are a guard.")
+    rules = {"voice": "gruff", "never": ["opens the gate"]}
+    guard.db.ai_persona = {"text": "You are a guard.", **rules}
+    text = admin.told("aisetup/set Guard/persona = You dream of the sea.")
+    assert guard.db.ai_persona == {"text": "You dream of the sea.", **rules}
+    assert "Kept: voice, never (to remove one: aisetup/set Guard/persona.voice =)." in text
+    admin.do("aisetup/set Guard/persona.voice =")
+    assert guard.db.ai_persona == {"text": "You dream of the sea.", "never": rules["never"]}
+    guard.db.ai_persona_authors = ["stranger"]
+    admin.do("aisetup/set Guard/persona = You dream.")
+    assert "stranger" in guard.db.ai_persona_authors  # the rule is theirs
+    admin.do("aisetup/set Guard/persona.never =")
+    admin.do("aisetup/set Guard/persona = You watch.")
+    assert guard.db.ai_persona_authors == [admin.character.dbref]
+
+
 @pytest.mark.parametrize("permission", ["Developer"])
 def test_a_character_with_high_rights_gets_no_mind(admin, guard, permission):
     guard.permissions.add(permission)
