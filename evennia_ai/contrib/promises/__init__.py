@@ -1,11 +1,13 @@
 """Promises and appointments, kept by code on the world's clock, and letters."""
 
 from collections.abc import Iterable, Mapping
+from datetime import timedelta
 from typing import Any
 
 from evennia.server.signals import SIGNAL_OBJECT_POST_PUPPET
 
-from evennia_ai import signals
+from evennia_ai import models, signals
+from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.contrib.promises.aipromises import CmdAIPromises
 from evennia_ai.contrib.promises.keeper import PromiseKeeper
 from evennia_ai.contrib.promises.overheard import read_turn
@@ -18,15 +20,18 @@ from evennia_ai.contrib.promises.promise_records import (
 )
 from evennia_ai.contrib.promises.promise_tools import leave_message, promise
 from evennia_ai.contrib.promises.promise_words import due_words
+from evennia_ai.errors import StoreUnavailable
 from evennia_ai.extension import EntryReader, Extension, Tool
 from evennia_ai.messages import Audience
 from evennia_ai.policy.audience import KnownLine, of_record
 from evennia_ai.policy.records.record import Record, is_known_to
 from evennia_ai.ports import MindContext, RecordStore
+from evennia_ai.store.transactions import store_errors
 
 LABEL = "Promises"
 MOST_SHOWN = 6
 LATEST = 16  # messages of the last turns
+MOST_AT_ONCE, AT_ONCE = 50, timedelta(minutes=1)  # turns that one death may leave unread
 TOOLS = frozenset({"promise", "leave_message"})
 
 
@@ -75,6 +80,19 @@ class PromisesExtension(Extension):
     def _begin(self, sender: Any, **_signal: Any) -> None:
         if sender is self._services:
             self.keeper.begin()
+            self._services.slices.put(self._read_last_turns)
+
+    def _read_last_turns(self) -> None:
+        """Read the last turns before the start: the process may have died before it read them."""
+        try:
+            with store_errors():
+                newest = list(models.Turn.objects.order_by("-id").values()[:MOST_AT_ONCE])
+        except StoreUnavailable:
+            return
+        last = {row["assistant_id"] for row in newest if newest[0]["at"] - row["at"] < AT_ONCE}
+        for script in AssistantScript.objects.filter(id__in=last, db_obj__isnull=False):
+            if script.character.ai_mind:
+                self._services.slices.put(self._hear, script.character, 1)
 
     def _meet(self, character: Any, **_signal: Any) -> None:
         mind = character.ai_mind

@@ -16,7 +16,7 @@ from twisted.logger import Logger
 
 from evennia_ai.config.profiles import OFFLINE
 from evennia_ai.contrib.promises import promise_tools
-from evennia_ai.contrib.promises.promise_records import LETTER, OWN, THEIRS
+from evennia_ai.contrib.promises.promise_records import LETTER, OWN, THEIRS, Promises
 from evennia_ai.contrib.promises.promise_words import speak_to
 from evennia_ai.contrib.promises.ways import place_in
 from evennia_ai.contrib.promises.when import find_time
@@ -92,6 +92,10 @@ def read_turn(mind: Any, messages: Sequence[ChatMessage]) -> Coroutine[None]:
         source_seqs=tuple(m["metadata"]["seq"] for m in lines),
         said_at=lines[-1]["metadata"]["at"],
     )
+    store, seqs = Promises.of(mind.who.character), set(context.source_seqs)
+    yield store.load(mind.services.slices.put)
+    if any(seqs.intersection(record["source_seqs"]) for record in store.every()):
+        return  # an earlier process read it
     try:
         for sentence, is_own in parts[:MOST_SENTENCES]:
             is_stored = yield read_sentence(context, sentence, is_own, " ".join(replies))

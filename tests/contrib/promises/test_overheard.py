@@ -2,6 +2,8 @@
 
 import pytest
 
+from evennia_ai import signals
+from evennia_ai.contrib import promises
 from evennia_ai.contrib.promises.promise_records import Promises
 from evennia_ai.memory import embedders
 from tests.contrib.promises.promises_scene import Town, extensions_scene
@@ -48,6 +50,21 @@ def test_the_stand_in_notes_what_is_agreed_and_says_so(town, game, ann):
         assert noted == expected, (line, lines)
         answers = [text for text in lines if "Agreed" in text or "I will tell" in text]
         assert len(answers) == len(expected), (line, lines)
+
+
+def test_the_next_process_reads_once_what_a_dead_one_did_not(town, game, ann, monkeypatch):
+    game.assistant("Old Otto", town.gate)
+    (extension,) = (item for item in game.service.extensions if item.name == "promises")
+    with monkeypatch.context() as dead:
+        dead.setattr(promises, "read_turn", lambda mind, messages: None)
+        ann.do("say Mira, tell Old Otto that the boat is ready.")
+        game.run(3)
+    assert town.records() == []
+    for _ in range(2):
+        signals.service_started.send_robust(extension._services)
+        game.run(3)
+        assert [item["kind"] for item in town.records()] == ["letter"]
+        Promises.of(town.mira).update(town.records()[0]["id"], state="kept", told=True)
 
 
 def test_what_is_agreed_in_a_whisper_is_said_once_and_to_nobody_else(town, game, ann, bob):
