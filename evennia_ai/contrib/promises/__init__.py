@@ -1,7 +1,7 @@
 """Promises and appointments, kept by code on the world's clock, and letters."""
 
-from collections.abc import Iterable, Mapping
-from datetime import timedelta
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
 from typing import Any
 
 from evennia.server.signals import SIGNAL_OBJECT_POST_PUPPET
@@ -22,7 +22,7 @@ from evennia_ai.contrib.promises.promise_tools import leave_message, promise
 from evennia_ai.contrib.promises.promise_words import due_words
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.extension import EntryReader, Extension, Tool
-from evennia_ai.messages import Audience
+from evennia_ai.messages import Audience, ChatMessage
 from evennia_ai.policy.audience import KnownLine, of_record
 from evennia_ai.policy.records.record import Record, is_known_to
 from evennia_ai.ports import MindContext, RecordStore
@@ -31,6 +31,7 @@ from evennia_ai.store.transactions import store_errors
 LABEL = "Promises"
 MOST_SHOWN = 6
 LATEST = 16  # messages of the last turns
+LOADED_S = 10.0  # after a start the embedder is there
 MOST_AT_ONCE, AT_ONCE = 50, timedelta(minutes=1)  # turns that one death may leave unread
 TOOLS = frozenset({"promise", "leave_message"})
 
@@ -80,19 +81,22 @@ class PromisesExtension(Extension):
     def _begin(self, sender: Any, **_signal: Any) -> None:
         if sender is self._services:
             self.keeper.begin()
-            self._services.slices.put(self._read_last_turns)
+            self._services.clock.callLater(LOADED_S, self._read_last_turns, self._services.now())
 
-    def _read_last_turns(self) -> None:
+    def _read_last_turns(self, started: datetime) -> None:
         """Read the last turns before the start: the process may have died before it read them."""
+        before = models.Turn.objects.filter(at__lt=started).order_by("-id")
         try:
             with store_errors():
-                newest = list(models.Turn.objects.order_by("-id").values()[:MOST_AT_ONCE])
+                newest = list(before.values("id", "at", "assistant_id")[:MOST_AT_ONCE])
         except StoreUnavailable:
             return
-        last = {row["assistant_id"] for row in newest if newest[0]["at"] - row["at"] < AT_ONCE}
-        for script in AssistantScript.objects.filter(id__in=last, db_obj__isnull=False):
-            if script.character.ai_mind:
-                self._services.slices.put(self._hear, script.character, 1)
+        for row in newest:
+            script = AssistantScript.objects.filter(id=row["assistant_id"]).first()
+            if script and script.obj and newest[0]["at"] - row["at"] < AT_ONCE:
+                mind = script.mind
+                late = [talk_of(mind).get(row["id"], [])]
+                self._services.slices.put(self._read, mind, late, True)
 
     def _meet(self, character: Any, **_signal: Any) -> None:
         mind = character.ai_mind
@@ -110,14 +114,22 @@ class PromisesExtension(Extension):
         mind = character.ai_mind
         if self not in mind.services.extensions:
             return
-        by_turn: dict[int | None, list[Any]] = {}
-        for message in mind.log.view()[-LATEST:]:
-            by_turn.setdefault(message["metadata"].get("turn_id"), []).append(message)
-        for messages in list(by_turn.values())[-turns:]:
+        self._read(mind, list(talk_of(mind).values())[-turns:])
+        self._meet(character)
+
+    def _read(self, mind: Any, turns: Iterable[Sequence[ChatMessage]], late: bool = False) -> None:
+        for messages in turns:
             calls = (call for message in messages for call in message.get("tool_calls") or ())
             if TOOLS.isdisjoint(call["function"]["name"] for call in calls):
-                read_turn(mind, messages)
-        self._meet(character)
+                read_turn(mind, messages, late)
+
+
+def talk_of(mind: Any) -> dict[int | None, list[ChatMessage]]:
+    """Return the last messages by their turn, the oldest first."""
+    by_turn: dict[int | None, list[ChatMessage]] = {}
+    for message in mind.log.view()[-LATEST:]:
+        by_turn.setdefault(message["metadata"].get("turn_id"), []).append(message)
+    return by_turn
 
 
 def row_of(record: Record, around: MindContext) -> str:

@@ -66,8 +66,11 @@ def kind_of(sentence: str, possible: Sequence[str], nearness: Any, meant: float 
 
 
 @inlineCallbacks
-def read_turn(mind: Any, messages: Sequence[ChatMessage]) -> Coroutine[None]:
-    """Store what the messages of a turn with one person agree on; never fails."""
+def read_turn(mind: Any, messages: Sequence[ChatMessage], late: bool = False) -> Coroutine[None]:
+    """Store what the messages of a turn with one person agree on; never fails.
+
+    ``late``: it was said before this process, and whom a message is for may have come meanwhile.
+    """
     own_number = mind.who.character.dbref
     lines = [m for m in messages if m["role"] == "user"]
     lines = [m for m in lines if m["metadata"].get("speaker") not in (None, "", own_number)]
@@ -98,7 +101,7 @@ def read_turn(mind: Any, messages: Sequence[ChatMessage]) -> Coroutine[None]:
         return  # an earlier process read it
     try:
         for sentence, is_own in parts[:MOST_SENTENCES]:
-            is_stored = yield read_sentence(context, sentence, is_own, " ".join(replies))
+            is_stored = yield read_sentence(context, sentence, is_own, " ".join(replies), late)
             if is_stored:
                 return
     except (NothingDone, StoreUnavailable) as error:
@@ -106,7 +109,9 @@ def read_turn(mind: Any, messages: Sequence[ChatMessage]) -> Coroutine[None]:
 
 
 @inlineCallbacks
-def read_sentence(context: ToolContext, sentence: str, is_own: bool, reply: str) -> Coroutine[bool]:
+def read_sentence(
+    context: ToolContext, sentence: str, is_own: bool, reply: str, late: bool
+) -> Coroutine[bool]:
     """Store what a sentence agrees on, in the character's own words or answered by a reply.
 
     Fires with True if that is something. The stand-in, whose replies agree to nothing, agrees to
@@ -133,7 +138,7 @@ def read_sentence(context: ToolContext, sentence: str, is_own: bool, reply: str)
     if kind == LETTER and receiver:
         rest = sentence.partition(called)[2].strip(" ,:;")
         words = rest if len(rest.split()) > 1 else sentence
-        promise_tools.find_receiver(context, receiver.key)
+        promise_tools.find_receiver(context, receiver.key, absent=not late)
         yield promise_tools.add_letter(context, words, receiver)
         answer = text("letter_agreed", name=own_name(receiver))
     elif kind != OTHER and moment and (agrees or (cosines and grants(cosines))):

@@ -159,10 +159,10 @@ def partner_of(context: ToolContext, name: str) -> Any:
     return people[0]
 
 
-def find_receiver(context: ToolContext, name: str) -> Any:
-    """Return the one absent character with a name or alias; raises NothingDone, for several too."""
+def find_receiver(context: ToolContext, name: str, absent: bool = True) -> Any:
+    """Return the one character with a name or alias; raises NothingDone, for several too."""
     character, name = context.character, name.strip()
-    if all_named(name, listening_objects(character), character):
+    if absent and all_named(name, listening_objects(character), character):
         raise NothingDone("They are here: speak to them.")
     named = any(name.lower() in m["content"].lower() for m in heard(context))
     if context.private and not (named or context.source_seqs):  # those of a line that names them
