@@ -7,6 +7,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
+import evennia
 from django.core.management import find_commands
 from django.utils.module_loading import import_string
 from twisted.logger import Logger
@@ -81,6 +82,8 @@ def entries_of() -> frozenset[str]:
 @lru_cache(maxsize=1)
 def own_classes() -> tuple[type[Extension], ...]:
     """Return the classes of the package's own extensions, in the order of their folders."""
+    if evennia.DefaultScript is None:  # a management command's checks of addresses ask
+        evennia._init()
     modules = (import_module(f"{OWN}.{folder}") for folder in own_folders())
     classes = tuple(cast(type[Extension], module.EXTENSION) for module in modules)
     for item in classes:  # also of those that are off: they may have stored some before
