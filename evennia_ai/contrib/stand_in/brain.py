@@ -20,7 +20,7 @@ from evennia_ai.contrib.stand_in.languages import (
 from evennia_ai.contrib.stand_in.languages import language_of as known_language
 from evennia_ai.contrib.stand_in.likeness import VectorCache
 from evennia_ai.contrib.stand_in.recalled import texts_of
-from evennia_ai.contrib.stand_in.requests import asks_prices, refusal, requested_action
+from evennia_ai.contrib.stand_in.requests import PRICED, asks_prices, refusal, requested_action
 from evennia_ai.contrib.stand_in.stand_in_request import HeardLine, StandInRequest, read_source
 from evennia_ai.contrib.stand_in.steps import Calls, Errand, done, words_for_step
 from evennia_ai.contrib.stand_in.view import StandInView, read_request
@@ -62,6 +62,7 @@ RECENT = 3  # emotes that are not made again
 MOST_ANSWERS, LONGEST = 2, 330  # characters of two answers
 UNKNOWN_TONGUES = SNOWBALL.keys() - {ENGLISH, GERMAN}
 EMPTY = ("remark", "unknown")  # phrases that say nothing beside others
+TOLD_ANEW = PRICED | {"hours", "exits", "way_to", "where"}  # kinds that are answered each time
 HEADING = "Context"
 ROOM_PART, INPUT_PART = 0.65, 0.5  # shares of a summary's limit, and of what it summarises
 ENTRY_TOKENS, MOST_NOTED = 400, 2
@@ -261,8 +262,9 @@ def _unrepeated(view: StandInView, text: str, before: str) -> str:
     """Return the words, or filler phrases if they were said before, also in this reply."""
     lately = {line.strip().lower() for line in view.recent}
     new = set(long_sentences(before)).isdisjoint(long_sentences(text))
-    is_price = any(map(str.isdigit, text))  # it is said as often as it is asked for
-    if new and (is_price or text.strip().lower() not in lately):
+    anew = any(view.asked_of(part)[0].key in TOLD_ANEW for part in view.sentences)
+    anew = anew or any(map(str.isdigit, text))  # a price
+    if new and (anew or text.strip().lower() not in lately):
         return text
     leads = view.options("filler")
     tries = [*leads, *(f"{lead} {other}" for lead in leads for other in leads if lead != other)]

@@ -201,8 +201,9 @@ class StandInView:
 
     @cached_property
     def recent(self) -> tuple[str, ...]:
-        """Return the character's newest lines."""
-        return (*self.transcript.own[-FRESH_LINES:], *self.scene.excuses[-FRESH_LINES:])
+        """Return the character's newest lines, to the speaker if there is one."""
+        own = self.transcript.answers_to(self.speaker) if self.speaker else self.transcript.own
+        return (*own[-FRESH_LINES:], *self.scene.excuses[-FRESH_LINES:])
 
     @cached_property
     def _recent_sentences(self) -> frozenset[str]:

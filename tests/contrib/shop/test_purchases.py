@@ -138,3 +138,12 @@ def test_a_line_that_only_lists_wares_orders_them(shop, line, coins):
     for _ in range(2):
         shop.ware("apple", 2, shop.keeper)
     assert f"for {coins} coins" in shop.hears(shop.ann, f"say Hob, {line}")
+
+
+def test_a_price_is_told_to_whoever_asks_each_time(shop):
+    for player in (shop.ann, shop.bob, shop.bob, shop.ann, shop.ann):
+        assert "4 coins" in shop.hears(player, "say Hob, what does the pipe cost?")
+        assert "lantern (6 coins)" in shop.hears(player, "say Hob, what do you sell?")
+    for _ in range(2):
+        shop.hears(shop.bob, "say Hob, the price of the rope please?")
+        assert "2 coins" in shop.bob.last(), shop.bob.last()

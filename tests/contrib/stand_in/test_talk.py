@@ -59,6 +59,24 @@ def test_the_same_question_is_never_answered_in_the_same_words(talk):
         assert len(set(answers)) == 5
 
 
+def test_what_a_keeper_is_asked_is_told_to_whoever_asks_each_time():
+    place = Situation("The Landing", people=("Ann", "Ben"), exits=("north (to The Mill)",))
+    lore = ("The stall: I sell rope and tar.", *LORE, "A tale: A blue whale once sank the ferry.")
+    asked = {
+        "how much does a crossing cost?": "two pennies", "what do you sell?": "rope",
+        "when do you open?": "dawn", "how do I get to the mill?": "north",
+        "where can I go from here?": "north",
+    }  # fmt: skip
+    for question, told in asked.items():
+        talk = Talk("Hale", PERSONA, place, lore)
+        for who in ("Ann", "Ben", *("Ben", "Ann") * 4):
+            answer = talk.hear(question, who)
+            assert told in answer.lower(), (question, who, answer)
+    talk = Talk("Hale", Persona("You are Hale."), place, lore[-1:])
+    for who in ("Ann", "Ben"):
+        assert "whale" in talk.hear("tell me a tale!", who)
+
+
 def test_another_speakers_words_are_quoted_and_his_facts_are_not_mixed_up(talk):
     talk.hear("I am Ben, and I have seven goats", speaker="Ben")
     talk.hear("I have two goats")
