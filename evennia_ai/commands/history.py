@@ -95,6 +95,15 @@ class CmdAIHistory(AICommand):
         *("sleep", "journal", "export"),
     )
 
+    def get_help(self, caller: Any, cmdset: Any) -> str:
+        """Return the help, with the other commands that are typed as switches of this one."""
+        help_text = str(super().get_help(caller, cmdset))
+        for command in cmdset or ():
+            names = [name for name in command.aliases if name.startswith(f"{self.key}/")]
+            if names and command.access(caller):
+                help_text += f"\nMore, see |whelp {command.key}|n: {', '.join(names)}"
+        return help_text
+
     def run(self) -> CommandResult:
         if (self.lhs or "").strip().lower() != "all":
             self.find_assistant(self.lhs)

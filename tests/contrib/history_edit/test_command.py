@@ -248,3 +248,9 @@ WRONG = {
 def test_each_wrong_use_is_answered(game, admin, mira):
     for line, answer in WRONG.items():
         assert answer in flat(admin.told(line)), line
+
+
+def test_the_help_of_the_history_names_the_ways_to_change_it(game, builder):
+    told = builder.told("help aihistory")
+    assert "More, see help aimend: " in told
+    assert all(f"aihistory/{switch}" in told for switch in ("hide", "edit", "retry", "undo"))
