@@ -115,8 +115,8 @@ stored. |waiforget|n is another name of this command."""
         if not any(is_known(dbref, speaker.assistant) for dbref in speaker.people):
             self.msg(speaker.line("forget_nothing"))
             return
-        self.msg("\n".join(self.preview(speaker)))
-        count = sum(count_traces(dbref, speaker.assistant) for dbref in speaker.people)
+        lines, count = self.preview(speaker)
+        self.msg("\n".join(lines))
         answer = yield speaker.line("forget_ask", count=count)
         if not is_yes(answer):
             self.msg(text("forget_kept"))
@@ -133,14 +133,14 @@ stored. |waiforget|n is another name of this command."""
         )
         forgetting.addCallback(lambda _: self.msg(done)).addErrback(self.tell_failure)
 
-    def preview(self, speaker: Speaker) -> list[str]:
-        lines, built = [], 0
+    def preview(self, speaker: Speaker) -> tuple[list[str], int]:
+        """Return what would be forgotten, in lines, and the sum of the counts in them."""
+        lines, built, count = [], 0, 0
         for known in personal_data.known_of(speaker.people, speaker.assistant):
-            kinds = [
-                text("forget_some", count=known.counts[kind], kind=text(f"kind_{kind}"))
-                for kind in KINDS
-                if kind not in (BUILT, CONFIDED) and known.counts[kind]
-            ]
+            counts = [(kind, known.counts[kind]) for kind in KINDS if known.counts[kind]]
+            listed = [(kind, number) for kind, number in counts if kind not in (BUILT, CONFIDED)]
+            kinds = [text("forget_some", count=n, kind=text(f"kind_{kind}")) for kind, n in listed]
+            count += sum(number for _, number in listed)
             built += known.counts[BUILT]
             lines.append(f"|w{clean_output(known.name, 60)}|n: {', '.join(kinds) or '-'}")
         files = sum(1 for _ in export_folder().glob("aihistory-*"))
@@ -148,7 +148,7 @@ stored. |waiforget|n is another name of this command."""
         whole = not (speaker.name or speaker.character or self.switch)
         if whole and len(characters_of(self.caller.account)) > 1:
             lines.append(text("forget_account"))
-        return lines
+        return lines, count
 
     def find_people(self) -> Speaker:
         who, people = self.args.strip(), self.own_people()
