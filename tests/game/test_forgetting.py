@@ -5,12 +5,12 @@ from itertools import count, islice
 
 import pytest
 from django.apps import apps
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import F
 from evennia.utils.create import create_object
 
 from evennia_ai import models
-from evennia_ai.messages import make_message, wire_call
+from evennia_ai.messages import PUPPETED, make_message, wire_call
 from evennia_ai.store.forget import Forgetting
 from evennia_ai.store.personal_data import answered
 from evennia_ai.store.reports import ANSWER
@@ -146,6 +146,17 @@ def test_what_was_answered_is_forgotten_where_another_character_overheard_it(
     forget(ann)
     assert not heard.filter(text__contains="plums").exists()
     assert heard.count() == others
+
+
+def test_what_it_said_without_its_mind_is_forgotten_where_it_repeats_them(planted, ann, mira):
+    phrase = planted.said()
+    mira.at_say(f"Ann told me: {phrase}")
+    planted.said("what did I tell you?")  # the turn that answers her takes it up
+    own = models.Message.objects.filter(event__evidence=PUPPETED, turn__askers__contains=ann.dbref)
+    assert own.count() == 2
+    for _ in Forgetting([ann.dbref]).steps():
+        connection.check_constraints()
+    assert found(planted.words, all_rows()) == []
 
 
 @pytest.mark.parametrize("every", [4, pytest.param(1, marks=pytest.mark.soak)])
