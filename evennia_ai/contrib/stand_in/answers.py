@@ -207,6 +207,11 @@ def _exits(view: StandInView, text: str, topic: str) -> str:
 def _here(view: StandInView, text: str, topic: str, key: str) -> str:
     """Return who is here, what lies here, what the character has, or what time it is."""
     now, time = view.situation, view.transcript.time
+    match = view.language.pattern("patterns", "asks_name").search(text)
+    known, words = view.language.vocabulary, match["name"].split() if match else ()
+    is_name = words and all(word[:1].isupper() or word not in known for word in words)
+    if is_name and not match_name(text, [view.name, *now.people]):
+        return ""
     if key == "time":
         return view.phrase(key, time=time) if time else view.phrase("time_none")
     if key == "here":

@@ -1,5 +1,7 @@
 """Kinds of sentences in words that no pattern finds, by the example that they are most like."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -138,3 +140,14 @@ def test_each_of_several_wares_is_told_with_its_price():
                              messages=talk.messages, tools=frozenset({"say"}))  # fmt: skip
     (call,) = StandIn().think(request).tool_calls
     assert "4 coins" in call.arguments and "5 coins" in call.arguments
+
+
+def test_of_a_person_who_is_not_here_it_tells_what_it_knows_or_that_it_knows_nothing():
+    example, lore = "Who is that man over there?", "Old Hanna is the mayor."
+    for line in ("Who is Hallam Voss?", "so who's hallam voss?", "Wer ist Hallam Voss?"):
+        said = answer(line, {line: NEAR, example: NEAR, lore: FAR}, (lore,))
+        assert "Bob" not in said and re.search("not|nicht|keine", said), (line, said)
+    line = "Who is Hanna?"
+    assert lore in answer(line, {line: NEAR, example: NEAR, lore: NEAR}, (lore,))
+    for line in ("Who is here?", "who's that bloke?", "Who is that fat man?"):
+        assert "Bob" in answer(line, {line: NEAR, example: NEAR, lore: FAR}, (lore,)), line
