@@ -105,6 +105,7 @@ I hear too many questions just now. Give me a breath, then ask again?"""
     "you_pay": gettext_noop("You pay {name} {price}."),
     "you_are_paid": gettext_noop("{name} pays you {price}."),
     "promise_agreed": gettext_noop("Agreed, {name}: {what}"),
+    "promise_nowhere": gettext_noop("I know no way there, {name}."),
     "promise_here": gettext_noop("{name}, here I am, as we agreed."),
     "promise_missed": gettext_noop("{name}, I waited, but you did not come: {what}"),
     "promise_failed": gettext_noop("{name}, I could not keep what I promised: {what} {reason}"),

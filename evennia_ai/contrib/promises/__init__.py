@@ -5,12 +5,13 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from evennia.server.signals import SIGNAL_OBJECT_POST_PUPPET
+from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai import models, signals
 from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.contrib.promises.aipromises import CmdAIPromises
 from evennia_ai.contrib.promises.keeper import PromiseKeeper
-from evennia_ai.contrib.promises.overheard import read_turn
+from evennia_ai.contrib.promises.overheard import answer_instead, read_turn
 from evennia_ai.contrib.promises.promise_records import (
     LETTER,
     OPEN,
@@ -21,11 +22,12 @@ from evennia_ai.contrib.promises.promise_records import (
 from evennia_ai.contrib.promises.promise_tools import leave_message, promise
 from evennia_ai.contrib.promises.promise_words import due_words
 from evennia_ai.errors import StoreUnavailable
-from evennia_ai.extension import EntryReader, Extension, Tool
+from evennia_ai.extension import EntryReader, Extension, Revision, Tool
 from evennia_ai.messages import Audience, ChatMessage
 from evennia_ai.policy.audience import KnownLine, of_record
 from evennia_ai.policy.records.record import Record, is_known_to
-from evennia_ai.ports import MindContext, RecordStore
+from evennia_ai.ports import MindContext, RecordStore, ToolContext
+from evennia_ai.scheduling import Coroutine
 from evennia_ai.store.transactions import store_errors
 
 LABEL = "Promises"
@@ -33,6 +35,7 @@ MOST_SHOWN = 6
 LATEST = 16  # messages of the last turns
 LOADED_S = 10.0  # after a start the embedder is there
 MOST_AT_ONCE, AT_ONCE = 50, timedelta(minutes=1)  # turns that one death may leave unread
+AGREED = "what was noted is said instead"
 TOOLS = frozenset({"promise", "leave_message"})
 
 
@@ -77,6 +80,12 @@ class PromisesExtension(Extension):
         for record in known[-MOST_SHOWN:]:
             line = row_of(record, around)
             yield LABEL, KnownLine(line, record["audience"] is not None, of_record(record))
+
+    @inlineCallbacks
+    def revise_speech(self, context: ToolContext, words: str) -> Coroutine[Revision]:
+        """Let the stand-in say what was noted, in place of its own answer."""
+        answer: str = yield answer_instead(context)
+        return Revision(answer, AGREED) if answer else Revision(words)
 
     def _begin(self, sender: Any, **_signal: Any) -> None:
         if sender is self._services:

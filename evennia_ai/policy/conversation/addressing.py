@@ -297,14 +297,22 @@ class Names:
         """Return whom a text names: one set for each name, in their order."""
         # If the text calls somebody, as in "Mira, where is Otto?", only those called count. A set
         # holds several people if its words name all of them.
-        folded = fold(text)
-        words = split_words(folded)
-        mentions = list(self._mentions(words, folded))
-        calls = select_calls(mentions, words, folded) if is_speech else []
-        if calls:
+        mentions, calls = self._read(text)
+        if calls and is_speech:
             return [mention.ids for mention in calls]
         id_sets = (mention.ids - self.silent for mention in mentions)
         return [ids for ids in id_sets if ids]
+
+    def calls(self, text: str) -> list[frozenset[str]]:
+        """Return whom a text calls, one set for each name; nobody whom it only mentions."""
+        return [mention.ids for mention in self._read(text)[1]]
+
+    def _read(self, text: str) -> tuple[list[Mention], Sequence[Mention]]:
+        """Return the mentions in a text, and those of them that call somebody."""
+        folded = fold(text)
+        words = split_words(folded)
+        mentions = list(self._mentions(words, folded))
+        return mentions, select_calls(mentions, words, folded)
 
     def _mentions(self, words: Sequence[FoldedWord], folded: str) -> Iterable[Mention]:
         at = 0

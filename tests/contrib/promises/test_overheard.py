@@ -103,3 +103,44 @@ def test_a_small_model_agrees_or_refuses_and_knows_what_it_promised(
     game.run(1)
     assert "You promised Ann, Old Gate" in str(game.model.requests[-1].messages)
     assert len(game.model.requests) == 3
+
+
+def test_only_who_is_addressed_agrees_and_it_says_so_once(town, game, ann):
+    """Each line, what Mira has noted after it, and what she says to it in which words."""
+    game.assistant("Brannoc", town.gate)
+    wanderer = game.player("Wanderer", town.tavern)
+    ann.do("say Mira, good day.")
+    game.run(3)
+    letter = [("letter", "the boat is ready.")]
+    lines = {
+        "Brannoc, meet me here at dusk.": ([], ""),
+        "Meet me here at dusk, Brannoc.": ([], ""),
+        "Mira, tell Wanderer that the boat is ready.": (letter, "I will tell Wanderer."),
+        "Tell Wanderer that the boat is ready.": (letter, "I will tell Wanderer."),
+        "Mira, please give Wanderer this message: the boat is ready.": (
+            letter,
+            "I will tell Wanderer.",
+        ),
+        "Mira, let Wanderer know that the boat is ready.": (letter, "I will tell Wanderer."),
+        "Mira, meet me at the moon at dusk.": ([], "I know no way there"),
+        "Mira, could we meet at the old gate at dusk?": (
+            [("own", "could we meet at the old gate at dusk?")],
+            "Agreed, Ann: Old Gate",
+        ),
+        "Mira, meet me here at dusk.": ([("own", "meet me here at dusk.")], "Agreed, Ann: Tavern"),
+    }
+    for line, (expected, answer) in lines.items():
+        Promises.of(town.mira).remove(*[item["id"] for item in town.records()])
+        town.go(wanderer.character, town.tavern)
+        wanderer.do("say Mira, good day to you.")
+        game.run(3)
+        town.go(wanderer.character, town.square)
+        before = len(ann.heard())
+        ann.do(f"say {line}")
+        game.run(5)
+        said = [text for text in ann.heard()[before:] if text.startswith("Mira says")]
+        assert [(r["kind"], r["content"]) for r in town.records()] == expected, (line, said)
+        if answer:
+            assert len(said) == 1 and answer in said[0], (line, said)
+        else:
+            assert not [text for text in said if "Agreed" in text or "forget" in text], (line, said)
