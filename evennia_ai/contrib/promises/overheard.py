@@ -128,9 +128,9 @@ def is_stand_in(mind: Any) -> bool:
 def lines_said(messages: Sequence[ChatMessage], character: Any) -> list[ChatMessage]:
     """Return what others said, without what calls somebody else by name."""
     own = (None, "", character.dbref)
-    said = [m for m in messages if m["role"] == "user" and m["metadata"].get("speaker") not in own]
-    said = [m for m in said if m["metadata"].get("evidence") == CLAIMED]
-    return [m for m in said if not calls_another(heard_words(m["content"]), character)]
+    lines = [m for m in messages if m["role"] == "user" and m["metadata"].get("speaker") not in own]
+    lines = [m for m in lines if m["metadata"].get("evidence") == CLAIMED]
+    return [m for m in lines if not calls_another(heard_words(m["content"]), character)]
 
 
 def calls_another(words: str, character: Any) -> bool:
