@@ -115,7 +115,7 @@ def test_only_who_is_addressed_agrees_and_it_says_so_once(town, game, ann):
     game.run(3)
     letter = [("letter", "the boat is ready.")]
     lines = {
-        "Brannoc, meet me here at dusk.": ([], ""),
+        "Brannoc, meet me at the old gate at dusk.": ([], ""),
         "Meet me here at dusk, Brannoc.": ([], ""),
         "Mira, tell Wanderer that the boat is ready.": (letter, "I will tell Wanderer."),
         "Tell Wanderer that the boat is ready.": (letter, "I will tell Wanderer."),
