@@ -31,7 +31,8 @@ def kill_sleepers(folder, kills, plant=""):
     run = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True)
     report = Report()
     for line in run.stdout.splitlines():
-        add_game(report, json.loads(line))
+        if line.startswith("{"):  # Evennia prints that there are no tables yet
+            add_game(report, json.loads(line))
     return report
 
 

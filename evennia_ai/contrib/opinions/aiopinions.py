@@ -18,7 +18,7 @@ from evennia_ai.policy.records.record import Record
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.store.names import list_names, names_of
 
-SET_TO = re.compile(r"(?P<person>.+?)\s+(?P<points>[+-]?\d{1,2}(?:\.\d)?)\s*:\s*(?P<reason>.+)")
+POINTS = re.compile(r"[+-]?\d{1,2}(?:\.\d)?")
 PEOPLE_SHOWN, DEEDS_SHOWN = 30, 30
 SET = "set by staff"
 
@@ -77,14 +77,17 @@ class CmdAIOpinions(AICommand):
 
     def do_set(self) -> None:
         self.find_editable(self.lhs)
-        match = SET_TO.fullmatch(self.rhs or "")
-        if match is None or abs(float(match["points"])) > HIGHEST:
+        head, _colon, words = (self.rhs or "").partition(":")
+        name, _space, points = head.strip().rpartition(" ")
+        reason = words.strip()
+        is_set = name and reason and POINTS.fullmatch(points)
+        if not is_set or abs(float(points)) > HIGHEST:
             raise UsageError(
                 f"Write a person, points from -{HIGHEST:g} to {HIGHEST:g}, and a reason: "
                 f"|waiopinions/set {self.name} = Ann 5 : saved your cat|n"
             )
-        person, reason = self.find_person(match["person"]), match["reason"]
-        change = float(match["points"]) - self.deeds.value(self.deeds.deeds_of(person))
+        person = self.find_person(name.strip())
+        change = float(points) - self.deeds.value(self.deeds.deeds_of(person))
         fields = {"entity": person, "deed": SET, "fades": 0.0, "made": self.services.now()}
         fields |= {"speakers": [BUILDER], "source_type": "observation", "key": uuid4().hex}
         try:

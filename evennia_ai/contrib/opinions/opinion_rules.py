@@ -40,8 +40,8 @@ DEFAULT: Mapping[str, DeedRule] = {
 # What rows of the log call some deeds: kinds of events, and tools.
 DEEDS = {"give": "gift", "attacked": "attack", "killed": "kill", "sell": "purchase", "buy": "sale"}
 RULE = re.compile(
-    r"\s*(?P<deed>[^\W\d_][\w -]{0,30}?) *(?P<change>[+-]?N)"
-    r"(?:, *at most (?P<most>N) a day)?(?:, *fades (?P<fades>N) a day)?\s*".replace(
+    r"(?P<deed>[^\W\d_][\w -]{0,30}?) *(?P<change>[+-]?N)"
+    r"(?:, *at most (?P<most>N) a day)?(?:, *fades (?P<fades>N) a day)?".replace(
         "N", r"\d{1,2}(?:\.\d{1,2})?"
     )
 )
@@ -49,7 +49,7 @@ RULE = re.compile(
 
 def read_rule(written: str, rules: Mapping[str, DeedRule]) -> tuple[str, DeedRule]:
     """Return the deed and its rule; what is not written is as in ``rules``. Raises ConfigError."""
-    match = RULE.fullmatch(written)
+    match = RULE.fullmatch(written.strip())
     if match is None or abs(change := float(match["change"])) > HIGHEST:
         raise ConfigError(
             f"'{written.strip()[:60]}' is no rule. Write a deed and its points, at most "

@@ -49,7 +49,9 @@ LISTED: dict[str, list[str]] = tomllib.loads(
 SHARPNESS, RIDGE = 1.0, 0.3
 MEANT = 0.15  # of a sentence that names a time and a place, and whose answer must agree
 MOST_SENTENCES = 6
-LEAD = re.compile(r"[^:]{0,60}:\s+|(?:\w+ )?(?:that|dass) ", re.IGNORECASE)  # before a message
+LEAD = re.compile(
+    r"\A(?:[^:]{0,60}:\s+|(?:\w+ )?(?:that|dass) )", re.IGNORECASE
+)  # before a message
 
 
 @lru_cache(maxsize=1)

@@ -38,7 +38,7 @@ PLAIN = {re.compile(rf"\b(?:{words})\b" if plain[-1] != " " else rf"\b{words}", 
          for words, plain in WORDS.items()}  # fmt: skip
 CLOCK = re.compile(
     r"(?<![\d:.])(?P<hour>[01]?\d|2[0-4])(?:[:.h](?P<minute>[0-5]\d)(?![\d:])|"
-    r"(?=\s*(?:[ap]\.?m\b|o'clock|uhr\b)))\s*(?P<half>[ap]\.?m\b)?(?P<spoken>\s*(?:o'clock|uhr\b))?",
+    r"(?=\s?(?:[ap]\.?m\b|o'clock|uhr\b)))\s?(?P<half>[ap]\.?m\b)?(?P<spoken>\s?(?:o'clock|uhr\b))?",
     re.I,
 )
 # "half past six", "ten to six" and "at eight" as times of the clock; not "at eight coins".

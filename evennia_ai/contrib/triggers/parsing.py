@@ -16,7 +16,7 @@ TIME, SAYS, USED = "time", "says", "used"
 COMBAT = frozenset({"attacked", "hit", "missed", "killed", "flees"})
 THINGS = frozenset({USED, "taken", "dropped", "given"})
 ACTIVE = {"uses": USED, "takes": "taken", "drops": "dropped", "gives": "given"}
-WHOLE = re.compile(r"(.+?)\s*+:\s*+(say|pose|emote|do|think)\b[\s:]*+(.+)", re.IGNORECASE)
+WHOLE = re.compile(r"\A(.+?):\s*+(say|pose|emote|do|think)\b[\s:]*+(.+)", re.IGNORECASE)
 RATE = re.compile(r", ?once (per person )?per (?:([1-9]\d?) )?(minute|hour|day)s?\Z", re.I)
 WHO = r"(?:when )?(?P<who>[^:]{1,60}?)"
 THING = r"(?:an? |the )?(?P<drawn>drawn )?(?P<thing>[^:]{1,60}?)"
@@ -84,7 +84,7 @@ def read_trigger(written: str, number: int = 1, added: float = 0.0) -> Trigger:
         raise ConfigError(f"A trigger has at most {TEXT_CHARS} characters.")
     if whole is None:
         raise ConfigError(f"It must say when, a colon, and say, pose, think or do. {HOW}")
-    when, verb, what = whole.groups()
+    when, verb, what = map(str.strip, whole.groups())
     rate = RATE.search(when)
     bare = when[: rate.start()] if rate else when
     match = next(filter(None, (form.fullmatch(bare) for form in FORMS)), None)

@@ -85,7 +85,7 @@ Sentences:
 5. Lou devoured the pike with its bones.
 6. Kim wanted the boat repaired."""
 JUDGED = "1. done\n2. said\n3. done\n4. wrong\n5. said\n6. done"
-VERDICT = re.compile(rf"(\d+)\W+({DONE}|{SAID}|{WRONG})\b", re.IGNORECASE)
+VERDICT = re.compile(rf"(?<!\d)(\d{{1,3}})\W{{1,4}}({DONE}|{SAID}|{WRONG})\b", re.IGNORECASE)
 
 
 def check_request(lines: Iterable[str], statements: Iterable[str]) -> list[WireMessage]:
