@@ -100,12 +100,14 @@ class PromisesExtension(Extension):
                 newest = list(before.values("id", "at", "assistant_id")[:MOST_AT_ONCE])
         except StoreUnavailable:
             return
+        unread: dict[int, list[int]] = {}  # turns by their assistant
         for row in newest:
-            script = AssistantScript.objects.filter(id=row["assistant_id"]).first()
-            if script and script.obj and newest[0]["at"] - row["at"] < AT_ONCE:
-                mind = script.mind
-                late = [talk_of(mind).get(row["id"], [])]
-                self._services.slices.put(self._read, mind, late, True)
+            if newest[0]["at"] - row["at"] < AT_ONCE:
+                unread.setdefault(row["assistant_id"], []).append(row["id"])
+        for script in AssistantScript.objects.filter(id__in=unread).exclude(db_obj=None):
+            talk = talk_of(script.mind)
+            late = [talk[turn] for turn in unread[script.id] if turn in talk]
+            self._services.slices.put(self._read, script.mind, late, True)
 
     def _meet(self, character: Any, **_signal: Any) -> None:
         mind = character.ai_mind
