@@ -220,22 +220,28 @@ def test_what_nobody_stated_is_its_own_thought(ready):
     assert [context.is_own_thought for context in contexts] == [True, False]
 
 
-OWES, MINER = "Ann owes 40 crowns.", "Ann is a miner."
+OWES, MINER, IDLE = "Ann owes 40 crowns.", "Ann is a miner.", "Ann has no work."
 
 
 @pytest.mark.parametrize(
     ("judged", "is_awaited", "thoughts"),
-    [("1 done\n2 wrong", False, {MINER}), ("Well.", False, set()), ("1 said", True, set())],
+    [
+        ("1 done\n2 wrong\n3 done", False, {MINER}),
+        ("Well.", False, {IDLE}),
+        ("1 said", True, {IDLE}),
+    ],
     ids=["doubted", "no verdict", "somebody waits"],
 )
 def test_entries_are_held_against_the_lines_once_for_all_of_an_audience(
     ready, judged, is_awaited, thoughts
 ):
-    script = ready([entry(OWES), entry(MINER), call("noop"), judged])
+    script = ready([entry(OWES), entry(MINER), entry(IDLE), call("noop"), judged])
     script.mind.settings.profile = replace(SCRIPTED, client="openai")
 
     def write(_context, arguments):
-        kept = script.character.journal.add(arguments["content"], source_type="direct")
+        text = arguments["content"]
+        source = "inference" if text == IDLE else "direct"  # as if by its words
+        kept = script.character.journal.add(text, source_type=source)
         return ToolResult(DONE, "Noted.", changed=(entry_ref(kept),))
 
     script.services.toolbox.behaviours["add_journal_entry"] = write
@@ -243,5 +249,7 @@ def test_entries_are_held_against_the_lines_once_for_all_of_an_audience(
     outcome(script.mind.extraction.extract(limits, script.mind.meter.measure()))
     entries = script.character.journal.all()
     assert {item["content"] for item in entries if item["source_type"] == "inference"} == thoughts
-    checks = [call.messages[-1]["content"] for call in script.services.gateway.requests[3:]]
-    assert [f"1. {OWES}\n2. {MINER}" in text for text in checks] == [True] * (not is_awaited)
+    checks = [call.messages[-1]["content"] for call in script.services.gateway.requests[4:]]
+    assert [f"1. {OWES}\n2. {MINER}\n3. {IDLE}" in text for text in checks] == [True] * (
+        not is_awaited
+    )

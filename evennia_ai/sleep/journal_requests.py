@@ -33,7 +33,7 @@ from evennia_ai.policy.compaction.unverified_claims import Talk
 from evennia_ai.policy.context.projection import CompactionRecord
 from evennia_ai.policy.facts.origin import ShownContext
 from evennia_ai.policy.facts.terms import normal_words
-from evennia_ai.policy.records.record import TRUST
+from evennia_ai.policy.records.record import TRUST, Record
 from evennia_ai.policy.replies.reply_reader import numbered, parameters
 from evennia_ai.policy.replies.text_tool_calls import read_text_calls
 from evennia_ai.policy.sanitize import strip_reasoning
@@ -60,8 +60,7 @@ PIECE_PART = 0.5  # of the window, for a piece of a transcript
 LEAST_PIECE_TOKENS = 150
 COPIED = 0.3  # of an entry's words in one line, for the entry to tell of that line
 ENTRY = "add_journal_entry"
-HEARD = ("direct", "observation")  # sources of an entry
-THOUGHT = {"source_type": "inference", "source_entity": "", "trust": TRUST["inference"]}
+THOUGHT = "inference"  # the source of an entry that nobody stated
 LEAST_REPLY_TOKENS = 400
 ONE_OBJECT = """\
 Answer with one JSON object and nothing else, such as
@@ -237,23 +236,37 @@ class JournalRequests:
     def doubt(
         self, refs: Iterable[str], shown: Sequence[ChatMessage], audience: Audience | None
     ) -> Coroutine[None]:
-        """Make entries the character's own thoughts if the model, asked anew, finds them nowhere.
+        """Make entries the character's own thoughts or not, as the model judges that is asked anew.
 
-        ``refs`` name what was written down of the messages ``shown``, all for one audience.
+        ``refs`` name what was written down of the messages ``shown``, all for one audience. The
+        words in common, which decided before, take 3 of 40 retold facts for thoughts.
         """
         journal, profile = self._mind.character.journal, self._mind.profile
-        entries = filter(None, (journal.find(ref.removeprefix(entry_ref(""))) for ref in refs))
-        ids = {entry["content"]: entry["id"] for entry in entries if entry["source_type"] in HEARD}
-        if not ids or not can_judge(profile):
+        found = filter(None, (journal.find(ref.removeprefix(entry_ref(""))) for ref in refs))
+        entries = {entry["content"]: entry for entry in found}
+        if not entries or not can_judge(profile):
             return
         talk: Talk = yield self._summariser.read_talk(transcript_lines(shown, self._mind.name))
-        deeds = yield map_in_slices(self._mind.slices.put, list(ids), talk.deed)
+        deeds = yield map_in_slices(self._mind.slices.put, list(entries), talk.deed)
         template = replace(
             self._calls.background_request((), self._mind.config.max_reply_tokens),
             trace=trace_apart(audience),
             authors=of_messages(shown),
         )
         verdicts = yield self._summariser.ask_what_holds(talk, deeds, template, profile)
-        doubted = {ids[text]: THOUGHT for text, verdict in verdicts.items() if verdict != DONE}
-        if doubted:
-            yield retry_write(self._mind.clock, partial(journal.update_all, doubted))
+        judged = [(entries[text], verdict == DONE) for text, verdict in verdicts.items()]
+        changed = {
+            entry["id"]: source_fields(entry, is_held)
+            for entry, is_held in judged
+            if is_held == (entry["source_type"] == THOUGHT)
+        }
+        if changed:
+            yield retry_write(self._mind.clock, partial(journal.update_all, changed))
+
+
+def source_fields(entry: Record, is_held: bool) -> dict[str, object]:
+    """Return an entry's fields that tell whether somebody stated it or it is a thought."""
+    speakers = entry["speakers"]
+    kind = ("direct" if speakers else "observation") if is_held else THOUGHT
+    told_by = speakers[0] if is_held and len(speakers) == 1 else ""
+    return {"source_type": kind, "source_entity": told_by, "trust": TRUST[kind]}
