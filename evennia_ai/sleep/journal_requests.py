@@ -242,8 +242,8 @@ class JournalRequests:
         words in common, which decided before, take 3 of 40 retold facts for thoughts.
         """
         journal, profile = self._mind.character.journal, self._mind.profile
-        found = filter(None, (journal.find(ref.removeprefix(entry_ref(""))) for ref in refs))
-        entries = {entry["content"]: entry for entry in found}
+        new = filter(None, (journal.find(ref.removeprefix(entry_ref(""))) for ref in refs))
+        entries = {entry["content"]: entry for entry in new}
         if not entries or not can_judge(profile):
             return
         talk: Talk = yield self._summariser.read_talk(transcript_lines(shown, self._mind.name))

@@ -12,7 +12,10 @@ def test_help_leads_to_the_page_of_who_asks(game):
     assert "Five commands do what staff need" in builder.told("help ai")
     assert "Five commands" not in ann.told("help ai") and "Five" not in ann.told("help ai staff")
     assert "Only commands stop all, hide" in builder.told("help ai staff")
-    topics = ("lore", "shop", "quest", "guard", "scene", "persona", "character", "forbid")
+    topics = (
+        *("lore", "shop", "quest", "guard", "scene", "persona", "character", "forbid"),
+        *("secret", "trigger", "rumour", "promise", "opinion", "card"),
+    )
     for topic in ("ai builders", "ai tools", *topics):
         assert BUILDERS in builder.told(f"help {topic}"), topic
         assert BUILDERS not in ann.told(f"help {topic}"), topic

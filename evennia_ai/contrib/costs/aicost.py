@@ -152,7 +152,11 @@ class CmdAICost(AICommand):
             zip((script.id for script in scripts), common.told_apart(scripts), strict=True)
         )
         settings = {script.id: script.config.part(CostSettings) for script in scripts}
-        for id_, use in call_records.folded(self.uses, 0).items():
+        uses = call_records.folded(self.uses, 0)
+        if self.is_one_day:  # then also whoever has a budget and has used nothing of it
+            limited = [id_ for id_, own in settings.items() if own != CostSettings()]
+            uses = {**dict.fromkeys(limited, call_records.UsageCount()), **uses}
+        for id_, use in uses.items():
             share, own = "", settings.get(id_)
             if self.is_one_day and own:
                 money = None if own.money_per_day is None else to_micros(own.money_per_day)

@@ -38,6 +38,7 @@ def test_each_list_shows_its_budgets(game, talk, mira, ann, admin):
     mira.assistant.db.money_per_day = 3.0
     limit(game, player_tokens_per_day=29_100, game_money_per_day=600_000, currency="EUR")
     mira.assistant.mind.settings.resolve()
+    assert rows_of(admin.told("aicost/characters"))[0] == "Mira 0 0 0 0 0.00 0%"
     talk()
     today = game.service.now().date()
     assert rows_of(admin.told("aicost/characters")) == ["Mira 1 2,900 0 10 0.30 29%"]
