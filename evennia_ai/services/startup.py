@@ -147,7 +147,7 @@ class StartupRecovery:
 
     def attend_present(self) -> None:
         """Tick the assistants with players near them, as after a reload."""
-        for place in set(places_of_players()):
+        for place in {player.location for player in placed_players()}:
             for obj in place.contents:
                 if is_assistant(obj):
                     self.service.attend(obj.assistant.mind)
@@ -172,7 +172,12 @@ class Shards:
             here = set(of_this_shard(scripts, "db_obj").values_list("id", flat=True))
             self.service.read_switch()
             self.service.forgetting.start()
-        before = here if self._here is None else self._here
+        astray = {  # they left and came back since the last look, and memory has them elsewhere
+            script.id
+            for script in AssistantScript.get_all_cached_instances()
+            if script.id in here and script.obj and not is_here(script.obj)
+        }
+        before = (here if self._here is None else self._here) - astray
         self._here = here & before  # `take_in` adds the others
         for script_id in before - here:
             self._startup.put(self.let_go, script_id)
@@ -219,19 +224,25 @@ class Shards:
         self._here = {script_id, *(self._here or ())}
 
 
-def places_of_players() -> list[Any]:
+def placed_players() -> list[Any]:
+    """Return the characters of connected players that are in a place."""
     puppets = (session.puppet for session in evennia.SESSION_HANDLER.get_sessions())
-    return [puppet.location for puppet in puppets if puppet and puppet.location]
+    return [puppet for puppet in puppets if puppet and puppet.location]
 
 
 def show_in_place(character: Any) -> None:
-    """Let those in a character's place see it, who have the place in memory as it was.
+    """Let a character and the players in its place hear each other.
 
-    evennia-shards drops the place from the cache: then each player has another copy (measured).
+    evennia-shards drops the place from the cache: then each has another copy, and that of the
+    character, read from the rows, lacks players whose location its router took away (measured).
     """
-    for place in filter(None, [character.location, *places_of_players()]):
-        if place.pk == character.db_location_id:
-            place.contents_cache.add(character)
+    if not character.location:
+        return
+    present = [character]
+    present += [p for p in placed_players() if p.location.pk == character.db_location_id]
+    for place in [person.location for person in present]:  # copies are equal
+        for person in present:
+            place.contents_cache.add(person)
 
 
 def wake(script: AssistantScript, left_over: bool = False, acts_due: bool = False) -> None:

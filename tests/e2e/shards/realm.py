@@ -15,6 +15,7 @@ from typing import Any
 import psycopg2
 
 from server import running
+from server.patience import OwnTime, Process, processes_of, wait_until
 from tests.e2e.harness import GameServer, free_ports
 from tests.postgresql import URL, running_server
 
@@ -113,6 +114,15 @@ class Realm:
             rows = [row[0] for row in cursor.fetchall()]
         connection.close()
         return rows
+
+    def pause(self, seconds: float) -> None:
+        """Wait for some seconds of the servers' own time; see `server.patience`."""
+        folders = [server.folder for server in self.servers.values()]
+
+        def look(_game: Path) -> list[Process]:
+            return [process for folder in folders for process in processes_of(folder)]
+
+        wait_until(lambda: False, seconds, OwnTime(folders[0], look=look))
 
     def __getitem__(self, name: str) -> Shard:
         return self.servers[name]
