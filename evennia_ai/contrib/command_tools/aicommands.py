@@ -23,11 +23,11 @@ from evennia_ai.contrib.command_tools.game_commands import (
 from evennia_ai.contrib.command_tools.parsing import (
     Invocation,
     ensure_may,
-    ensure_players,
+    ensure_plain,
     find_command,
     matching,
 )
-from evennia_ai.errors import ConfigError, NothingDone, ToolError
+from evennia_ai.errors import ConfigError, NothingDone, ToolDenied, ToolError
 from evennia_ai.game.client_text import clean_output
 from evennia_ai.game.perception import excessive_rights
 from evennia_ai.game.texts import is_yes
@@ -105,15 +105,14 @@ class CmdAICommands(AICommand):
         self.msg("\n".join(filter(None, report)))
 
     def note_of(self, character: Any, added: AllowedCommand) -> str:
-        """Return a warning if the command is not there now; raises UsageError if it is staff's."""
+        """Return a warning if it is not there now; raises UsageError if it can never be a tool."""
         try:
-            invocation = ready(find_command(character, SLOT.sub("x", added.form), added.head))
+            found = ready(find_command(character, SLOT.sub("x", added.form), added.head))
+            ensure_plain(found.command)
+        except ToolDenied as error:
+            raise UsageError(clean_output(str(error))) from error
         except NothingDone as error:
             return f"|y{clean_output(str(error))}|n"
-        try:
-            ensure_players(invocation)
-        except ToolError as error:
-            raise UsageError(clean_output(str(error))) from error
         return ""
 
     def do_remove(self) -> None:
@@ -132,7 +131,7 @@ class CmdAICommands(AICommand):
             line = one_command(self.rhs)
             allowed, _ = matching(line, allowed_commands(character))
             invocation = ready(find_command(character, line, allowed[0].head))
-            ensure_players(invocation)
+            ensure_plain(invocation.command)
         except ToolError as error:
             raise UsageError(f"It refuses: {clean_output(str(error))}") from error
         self.ensure_may_act("act")

@@ -2,11 +2,13 @@
 
 from collections.abc import Iterable
 from copy import copy
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from django.conf import settings
 from evennia.commands.cmdhandler import generate_cmdset_providers, get_and_merge_cmdsets
-from evennia.utils.utils import variable_from_module
+from evennia.commands.cmdparser import build_matches
+from evennia.utils.utils import class_from_module, variable_from_module
 from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.contrib.command_tools.allowed import AllowedCommand, is_plain
@@ -31,7 +33,7 @@ class Invocation(NamedTuple):
     @property
     def lock(self) -> str:
         """Return the lock functions of the command's lock ``cmd``."""
-        return str(self.command.lockhandler.get("cmd")).partition(":")[2]
+        return lock_of(self.command)
 
 
 def matching(
@@ -59,12 +61,14 @@ def find_command(character: Any, line: str, head: str) -> Coroutine[Invocation]:
     """Find the command that Evennia would run for a character; nicks do not count.
 
     ``head`` are the fixed words of the line's form: the command's name must stand in them. Fires
-    with the command; fails with NothingDone.
+    with the command; fails with NothingDone, and with ToolDenied for one that no character can run.
     """
     providers = generate_cmdset_providers(character)[1]
     cmdset = yield get_and_merge_cmdsets(character, providers, "object", line)
     parse = variable_from_module(*settings.COMMAND_PARSER.rsplit(".", 1))
     matches = parse(line, cmdset, character) if cmdset else []
+    if not matches:
+        ensure_may_exist(line, cmdset)
     if len(matches) != 1 or len(matches[0][0]) > len(head):
         why = "Several commands have that name" if len(matches) > 1 else "There is no such command"
         raise NothingDone(f"{why} here and now.")
@@ -72,13 +76,34 @@ def find_command(character: Any, line: str, head: str) -> Coroutine[Invocation]:
     return Invocation(copy(command), name, args, cmdset)
 
 
-def ensure_players(invocation: Invocation) -> None:
+def ensure_may_exist(line: str, cmdset: Any) -> None:
+    """Raise ToolDenied if a line names a command that no character may use; locks do not count.
+
+    Beside the character's own commands these are those of the game's characters and accounts.
+    """
+    for path in (None, settings.CMDSET_CHARACTER, settings.CMDSET_ACCOUNT, settings.CMDSET_SESSION):
+        commands = class_from_module(path)() if path else cmdset or ()
+        matches = build_matches(line, commands, True) or build_matches(line, commands)
+        if matches:
+            command = max(matches, key=itemgetter(3))[2]
+            ensure_plain(command)
+            if path in (settings.CMDSET_ACCOUNT, settings.CMDSET_SESSION):
+                raise ToolDenied(f"{command.key} is a command of accounts, and never a tool.")
+            return
+
+
+def lock_of(command: Any) -> str:
+    """Return the lock functions of a command's lock ``cmd``."""
+    return str(command.lockhandler.get("cmd")).partition(":")[2]
+
+
+def ensure_plain(command: Any) -> None:
     """Raise ToolDenied for a command that a plain player could not run, whoever the character is.
 
     Its lock says so, with all that a builder can give a player, such as tags and things.
     """
-    if not could_pass(PLAIN_PLAYER, invocation.lock):
-        raise ToolDenied(f"{invocation.command.key} is a command of the staff, and never a tool.")
+    if not could_pass(PLAIN_PLAYER, lock_of(command)):
+        raise ToolDenied(f"{command.key} is a command of the staff, and never a tool.")
 
 
 def ensure_may(
@@ -91,7 +116,7 @@ def ensure_may(
 
     Each is asked of every author, and ``noted`` gets the answers.
     """
-    ensure_players(invocation)
+    ensure_plain(invocation.command)
     for lock in sorted({invocation.lock, *(command.lock for command in allowed)}):
         answers = SUBJECTS.answers(authors, lock)
         if noted is not None:

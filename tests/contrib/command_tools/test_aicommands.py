@@ -97,6 +97,17 @@ def test_what_cannot_be_done_is_told_in_a_sentence(admin, smithy, builder, line)
     assert allowed_commands(smithy) == ()
 
 
+def test_what_can_never_be_a_tool_is_refused_at_once_with_its_reason(builder, smithy):
+    for form in ("teleport", "@tel <place>", "teleport/quiet <place>", "open <exit>", "py <code>"):
+        told = builder.told(f"aicommands/allow Mira = {form}")
+        assert "is a command of the staff, and never a tool" in told, form
+    for form in ("page <who>=<words>", "ooc", "quit"):
+        told = builder.told(f"aicommands/allow Mira = {form}")
+        assert "is a command of accounts, and never a tool" in told, form
+    assert allowed_commands(smithy) == ()
+    assert "Allowed for Mira" in builder.told("aicommands/allow Mira = heal <person>")
+
+
 def test_a_command_that_is_not_there_is_allowed_with_a_warning(builder, smithy):
     assert "There is no such command here" in builder.told("aicommands/allow Mira = ring bell")
     assert [item.form for item in allowed_commands(smithy)] == ["ring bell"]
