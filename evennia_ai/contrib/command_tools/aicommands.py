@@ -45,19 +45,20 @@ class CmdAICommands(AICommand):
 
     Usage:
       aicommands <character>
-      aicommands/allow <character> = <command> [, <n> per hour] [, for <lock>]
+      aicommands[/allow] <character> = <command> [, <n> per hour] [, for <lock>]
       aicommands/try <character> = <command as it is typed>
       aicommands/remove <character> = <command>
 
     A character with a model that calls tools may use the commands that you allow
     and try. Write a command as it is typed, with <words> in place of what may
-    differ. It runs as the character: it can do what its own command sets and
-    locks let it. What the command shows is what the character reads.
+    differ, or <spoon|ring> for one of these. It runs as the character: it can do
+    what its own command sets and locks let it. What the command shows is what the
+    character reads.
 
-    Without a switch: the commands of a character, and which are not tried yet.
+    Without a command: what a character may use, and what is not tried yet.
 
     Switches:
-      allow  - allow a command. With a limit (3 per minute, hour or day) and a
+      allow  - allow a command. With a limit (3 per hour, 1 per 30 minutes) and a
                lock, which everybody must pass whose words may have caused it:
                for perm(Smith). The command's own lock is always asked, too. Add
                game text if the command never shows what players wrote.
@@ -77,6 +78,9 @@ class CmdAICommands(AICommand):
     switch_options = ("allow", "try", "remove")
 
     def do_default(self) -> None:
+        if self.rhs:
+            self.do_allow()
+            return
         character = self.find_assistant(self.lhs).character
         tried = tried_commands(character)
         lines = [

@@ -18,12 +18,13 @@ FOR_EVERYBODY = "all()"
 GAME_TEXT = "game text"
 SLOT = re.compile(r"<([^<>]+)>")
 DETAIL = re.compile(r",\s*(?=\d+ per |for |game text\b)")
-LIMIT = re.compile(r"(\d{1,6}) per (minute|hour|day)")
+LIMIT = re.compile(r"(\d{1,6}) per (?:(\d{1,3}) )?(minute|hour|day)s?")
 SECONDS = {"minute": 60, "hour": 3_600, "day": 86_400}
 # What a model may write into a <slot>, beside letters, digits and quotation marks. Evennia reads
 # other signs as switches, numbers of objects, markup, functions or a second argument.
-MARKS = frozenset(" .,!?'\":()-…")
-FIXED_MARKS = MARKS | frozenset("=/@+&")
+MARKS = frozenset(" .,!?'\":()-…+>")
+FIXED_MARKS = MARKS | frozenset("=/")
+PREFIXES = "@+&"  # that a command's name may have
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,8 @@ class AllowedCommand:
     """One command that a character may use.
 
     Attributes:
-        form: the line, with a <slot> for each argument, such as ``forge <thing>``.
+        form: the line, with a <slot> for each argument, such as ``forge <thing>``; of
+            ``get <spoon|ring>`` it takes one of these.
         most: uses within ``within_s`` seconds; 0 is unlimited.
         lock: lock functions that everybody must pass whose words may have caused the command.
         is_game_text: True if the command shows no words of players.
@@ -63,18 +65,36 @@ class AllowedCommand:
             begin = match.end()
             match = piece.search(line, begin + 1)  # the first place leaves most to what follows
             values.append(line[begin : match.start()].strip() if match else "")
-        return tuple(values) if match and all(values) else None
+        _, *pieces = SLOT.split(self.form)
+        fits = all(map(may_fill, values, pieces[::2], pieces[1::2]))
+        return tuple(values) if match and fits else None
 
     @property
     def written(self) -> str:
         """Return the command as a builder writes it."""
-        unit = next((name for name, length in SECONDS.items() if length == self.within_s), "")
         details = [
-            f"{self.most} per {unit}" if self.most else "",
+            f"{self.most} per {period(self.within_s)}" if self.most else "",
             f"for {self.lock}" if self.lock != FOR_EVERYBODY else "",
             GAME_TEXT if self.is_game_text else "",
         ]
         return ", ".join(filter(None, [self.form, *details]))
+
+
+def period(seconds: int) -> str:
+    """Return a time as a limit tells it, such as "hour" or "30 minutes"."""
+    unit = next(name for name in reversed(SECONDS) if seconds % SECONDS[name] == 0)
+    number = seconds // SECONDS[unit]
+    return unit if number == 1 else f"{number} {unit}s"
+
+
+def may_fill(value: str, slot: str, after: str) -> bool:
+    """Return True if a value may stand in a slot such as "thing" or "spoon|ring", before ``after``.
+
+    Evennia reads a comma before ``=`` as a list, and a slot is for one.
+    """
+    choices = {item.strip().lower() for item in slot.split("|")}
+    is_one = bool(value) and not ("," in value and "=" in after)
+    return is_one and (len(choices) == 1 or value.lower() in choices)
 
 
 def is_plain(text: str, marks: frozenset[str] = MARKS) -> bool:
@@ -91,7 +111,8 @@ def read_command(written: str) -> AllowedCommand:
     form = " ".join(form.split())
     pieces = SLOT.split(form)
     fixed = " ".join(pieces[::2])
-    if not pieces[0].strip() or len(form) > FORM_CHARS or not is_plain(fixed, FIXED_MARKS):
+    is_form = bool(pieces[0].strip()) and len(form) <= FORM_CHARS
+    if not is_form or not is_plain(fixed.lstrip(PREFIXES), FIXED_MARKS):
         raise ConfigError(
             f"'{form[:FORM_CHARS]}' is no form of a command. Write it as it is typed, with "
             f"<words> for what may differ, in at most {FORM_CHARS} characters: forge <thing>"
@@ -99,7 +120,8 @@ def read_command(written: str) -> AllowedCommand:
     if "," in fixed or len(pieces) > 2 * MOST_SLOTS + 1 or not all(map(str.strip, pieces[2:-1:2])):
         raise ConfigError(
             f"'{form}' must have no comma, at most {MOST_SLOTS} <slots>, and words between them. "
-            "After a comma may stand: 3 per hour; for perm(Smith); game text."
+            "After a comma may stand: 3 per hour; for perm(Smith); game text. <spoon|ring> takes "
+            "one of these."
         )
     command = AllowedCommand(form)
     for detail in details:
@@ -110,8 +132,9 @@ def read_command(written: str) -> AllowedCommand:
 def with_detail(command: AllowedCommand, detail: str) -> AllowedCommand:
     """Return a command with a limit, a lock, or the mark that it shows no words of players."""
     limit = LIMIT.fullmatch(detail)
-    if limit and int(limit[1]):
-        return replace(command, most=int(limit[1]), within_s=SECONDS[limit[2]])
+    if limit and int(limit[1]) and int(limit[2] or 1):
+        within_s = int(limit[2] or 1) * SECONDS[limit[3]]
+        return replace(command, most=int(limit[1]), within_s=within_s)
     if detail == GAME_TEXT:
         return replace(command, is_game_text=True)
     lock = detail.removeprefix("for ").strip()

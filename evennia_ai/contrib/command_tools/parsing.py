@@ -51,7 +51,7 @@ def matching(
     values = tuple(value for _, slots in pairs for value in slots)
     if wrong := [value for value in values if not value or not is_plain(value)]:
         raise NothingDone(
-            f"{asked_for(wrong[0])} cannot stand in a command: use letters, digits and .,!?'-()."
+            f"{asked_for(wrong[0])} cannot stand in a command: use letters, digits and .,!?'-()+>."
         )
     return [command for command, _ in pairs], values
 

@@ -105,7 +105,8 @@ def test_what_can_never_be_a_tool_is_refused_at_once_with_its_reason(builder, sm
         told = builder.told(f"aicommands/allow Mira = {form}")
         assert "is a command of accounts, and never a tool" in told, form
     assert allowed_commands(smithy) == ()
-    assert "Allowed for Mira" in builder.told("aicommands/allow Mira = heal <person>")
+    assert "Allowed for Mira" in builder.told("aicommands Mira = heal <Ann|Bea>, 1 per 30 minutes")
+    assert "heal <Ann|Bea>, 1 per 30 minutes" in builder.told("aicommands Mira")
 
 
 def test_a_command_that_is_not_there_is_allowed_with_a_warning(builder, smithy):

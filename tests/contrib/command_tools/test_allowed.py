@@ -23,13 +23,14 @@ def test_a_command_is_read_with_its_limit_its_lock_and_its_mark():
 
 
 def test_what_is_written_is_read_again():
-    text = "page <who>=<words>, 2 per day; open gate; forge <thing>, for tag(smith)"
+    text = "page <who>=<words>, 2 per day; open gate, 1 per 30 minutes; forge <x>, for tag(a)"
     assert write_commands(read_commands(text)) == text
 
 
 WRONG = (
     *("", "<verb> <thing>", "x" * 81, "forge; py", "forge $eval(1)", "forge |lc"),
     *("give <a> to <b> with <c> by <d>", "give <a><b>", "give <a> <b>", "roll <n>, quickly"),
+    *("look && shutdown", "forge, 1 per 0 minutes"),
     *("forge, 0 per hour", "forge, 3 per week", "forge, for nobody", "forge, for nosuch(1)"),
 )
 
@@ -46,6 +47,11 @@ def test_what_is_no_command_is_refused_with_a_sentence(written):
         ("forge <thing>", "Forge iron sword", ("iron sword",)),
         ("give <thing> to <person>", "give ale to Bob", ("ale", "Bob")),
         ("page <person>=<words>", "page Bob=Well met!", ("Bob", "Well met!")),
+        ("page <person>=<words>", "page Bob,Amy=Well met!", None),
+        ("page <person>=<words>", "page Bob=Well, well!", ("Bob", "Well, well!")),
+        ("get <spoon|golden ring>", "get Golden Ring", ("Golden Ring",)),
+        ("get <spoon|golden ring>", "get ring", None),
+        ("get <spoon|ring> from <box>", "get spoon from box", ("spoon", "box")),
         ("open gate", "open gate", ()),
         ("open gate", "open gates", None),
         ("forge <thing>", "forge", None),
