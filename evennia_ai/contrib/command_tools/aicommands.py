@@ -111,8 +111,8 @@ class CmdAICommands(AICommand):
     def note_of(self, character: Any, added: AllowedCommand) -> str:
         """Return a warning if it is not there now; raises UsageError if it can never be a tool."""
         try:
-            found = ready(find_command(character, SLOT.sub("x", added.form), added.head))
-            ensure_plain(found.command)
+            invocation = ready(find_command(character, SLOT.sub("x", added.form), added.head))
+            ensure_plain(invocation.command)
         except ToolDenied as error:
             raise UsageError(clean_output(str(error))) from error
         except NothingDone as error:
