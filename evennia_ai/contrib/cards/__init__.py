@@ -6,7 +6,7 @@ from typing import Any
 from evennia.typeclasses.attributes import Attribute
 
 from evennia_ai.commands.common import AICommand, UsageError
-from evennia_ai.contrib.cards.importing import CARD, card_of
+from evennia_ai.contrib.cards.importing import BEFORE, CARD, card_of
 from evennia_ai.extension import Extension
 from evennia_ai.game.client_text import clean_output
 from evennia_ai.signals import uninstalling
@@ -19,17 +19,18 @@ class CmdAICard(AICommand):
       aicard <character>
 
     Shows what of the card was taken as persona and lore, what was changed, and
-    what was left out. Cards come in and go out by |wevennia ai_card|n in a shell.
+    what was left out. Cards come in, go out and are taken back by |wevennia ai_card|n
+    in a shell.
     """
 
     key = "aicard"
 
     def do_default(self) -> None:
         script = self.find_assistant(self.args.strip())
-        card, called = card_of(script.character)
+        card = card_of(script.character)
         if card is None:
             raise UsageError(f"{self.name} came from no character card.")
-        lines = [f"The card of {self.name}, taken in for {called}.", *card.report()]
+        lines = [f"The card of {self.name}, taken in for {card.called}.", *card.report()]
         self.msg("\n".join(map(clean_output, lines)))
 
 
@@ -46,7 +47,7 @@ class CardsExtension(Extension):
 
 def remove_cards(say: Any, **_more: Any) -> None:
     """Delete the cards that characters keep; books go with the package's server settings."""
-    if Attribute.objects.filter(db_key=CARD, db_model="objectdb").delete()[0]:
+    if Attribute.objects.filter(db_key__in=(CARD, BEFORE), db_model="objectdb").delete()[0]:
         say("The character cards are deleted.")
 
 

@@ -23,7 +23,7 @@ MOST_ENTRIES, MOST_KEYS = 2_000, 40
 TEXT_CHARS, TITLE_CHARS, KEY_CHARS = 2_000, 80, 60
 # The specification's name of a field, and World Info's.
 WORLD_INFO = {"keys": "key", "secondary_keys": "keysecondary", "insertion_order": "order"}
-DECORATOR = re.compile(r"@@@?(\w+)[^\n]*(?:\n|\Z)")
+DECORATOR = re.compile(r"@@(@?)(\w+)[^\n]*(?:\n|\Z)")
 ACTIVE, INACTIVE = "activate", "dont_activate"
 PATTERN = re.compile(r"/.+/[a-z]*", re.DOTALL)
 MACRO = re.compile(r"\{\{(?! *(?:char|user) *\}\})[^{}]*\}\}", re.IGNORECASE)
@@ -78,10 +78,16 @@ def cleaned(text: str, limit: int) -> str:
 
 
 def split_decorators(content: str) -> tuple[list[str], str]:
-    """Return the names of the decorators before an entry's text (V3), and the text."""
-    names, at = [], 0
+    """Return the names of the decorators before an entry's text (V3), and the text.
+
+    One with ``@@@`` stands in for those right before it, if none of them is known.
+    """
+    names, at, is_known = list[str](), 0, False
     while match := DECORATOR.match(content, at):
-        names.append(match[1])
+        is_known &= bool(match[1])
+        if not is_known:
+            names.append(match[2])
+            is_known = match[2] in (ACTIVE, INACTIVE)
         at = match.end()
     return names, content[at:]
 
@@ -94,9 +100,14 @@ def patterns_of(entry: Json) -> list[str]:
     return [key for key in field_of(entry, "keys") or [] if is_pattern(entry, key)]
 
 
-def lore_of(entries: Sequence[Json], name: str) -> list[LoreEntry | None]:
-    """Return each entry as lore for a character, None for one that tells nothing."""
-    titles: set[str] = set()
+def lore_of(
+    entries: Sequence[Json], name: str, others: Iterable[str] = ()
+) -> list[LoreEntry | None]:
+    """Return each entry as lore for a character, None for one that tells nothing.
+
+    ``others`` are titles in lower case that none of them may have.
+    """
+    titles = set(others)
     return [_lore_of(entry, name, titles) for entry in entries]
 
 
@@ -104,12 +115,12 @@ def _lore_of(entry: Json, name: str, titles: set[str]) -> LoreEntry | None:
     """Return an entry as lore, and note its title, which no other has."""
     decorators, content = split_decorators((entry.get("content") or "").strip())
     text = cleaned(with_names(content, name), TEXT_CHARS)
-    is_off = not entry.get("enabled", True) or entry.get("disable") or INACTIVE in decorators
-    if is_off or not text:
+    always = bool(entry.get("constant")) or ACTIVE in decorators
+    is_off = not entry.get("enabled", True) or entry.get("disable")
+    if is_off or not text or (INACTIVE in decorators and ACTIVE not in decorators):
         return None
     keys = [key for key in field_of(entry, "keys") or [] if not is_pattern(entry, key)]
     words = [cleaned(with_names(key, name), KEY_CHARS) for key in keys]
-    always = bool(entry.get("constant")) or ACTIVE in decorators
     shown = entry.get("name") or entry.get("comment") or next(iter(keys), "") or text
     title = distinct(cleaned(with_names(shown, name), TITLE_CHARS) or text[:TITLE_CHARS], titles)
     kept = tuple(dict.fromkeys(filter(None, words)))[:MOST_KEYS]

@@ -3,12 +3,12 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 from evennia_ai.contrib.cards import book
 from evennia_ai.contrib.cards.book import Json, cleaned
 from evennia_ai.errors import ConfigError
-from evennia_ai.policy.conversation.persona_and_lore import LoreEntry, Persona, render_persona
+from evennia_ai.policy.conversation.persona_and_lore import CHAR, LoreEntry, Persona, render_persona
 from evennia_ai.policy.sanitize import clean_heard, strip_reasoning
 from evennia_ai.policy.texts import counted
 
@@ -22,7 +22,7 @@ V2_FIELDS = ("creator_notes", "system_prompt", "post_history_instructions", "cre
 LEFT_OUT = ("system_prompt", "post_history_instructions", "first_mes", "alternate_greetings",
             "group_only_greetings")  # fmt: skip
 KEPT = ("creator_notes", "creator_notes_multilingual", "tags", "creator", "character_version",
-        "source", "assets", "nickname", "creation_date", "modification_date",
+        "source", "assets", "creation_date", "modification_date",
         "extensions")  # fmt: skip
 TEXT_CHARS, LINE_CHARS, MOST_EXAMPLES, NAME_CHARS = 6_000, 300, 12, 40
 MOST_OWN = 100  # pieces of lore of one character: each prompt reads them all (200: 13 ms)
@@ -44,10 +44,14 @@ class CharacterCard:
     Attributes:
         raw: the object of its file.
         data: its fields, as V2 and V3 name them.
+        called: the name of the character when it got the card.
+        others: titles in lower case of the character's lore that is not from a card.
     """
 
     raw: Json
     data: Json
+    called: str = ""
+    others: tuple[str, ...] = ()
 
     def text(self, field: str) -> str:
         return self.data.get(field) or ""
@@ -57,31 +61,44 @@ class CharacterCard:
         stored = self.data.get("character_book")
         return book.read_entries(stored) if stored else []
 
+    @property
+    def nickname(self) -> str:
+        """Return what V3 puts for ``{{char}}``, "" for the name or if a builder chose another."""
+        is_own = self.called == usable_name(self.text("name"))
+        return usable_name(self.text("nickname")) if is_own else ""
+
     @cached_property
     def persona(self) -> Persona:
         """Return the persona; ``{{char}}`` and ``{{user}}`` stay, and are read with each use."""
+        name = self.nickname
+        return self._persona.map_texts(partial(CHAR.sub, name)) if name else self._persona
+
+    @cached_property
+    def _persona(self) -> Persona:
         about, manner, scene = (cleaned(self.text(field), TEXT_CHARS) for field in WORDS)
         begins = about.startswith(BEGINNING)
         text = " ".join(filter(None, ("" if begins else BEGINNING, about, scene)))
-        own = {*SPEAKERS, self.text("name").strip().lower()} - {""}
+        own = {*SPEAKERS, *(self.text(n).strip().lower() for n in ("name", "nickname"))} - {""}
         parts = [line.partition(":") for line in self.text("mes_example").splitlines()]
         spoken = (words for who, _, words in parts if who.strip().lower() in own)
         examples = [line for words in spoken if (line := cleaned(words, LINE_CHARS))]
         return Persona(text=text, manner=manner, examples=tuple(examples[:MOST_EXAMPLES]))
 
-    def lore_of(self, name: str) -> list[LoreEntry | None]:
+    @cached_property
+    def own_lore(self) -> list[LoreEntry | None]:
         """Return each entry of its book as own lore of a character, None for what is left out."""
-        lore = book.lore_of(self.entries, name)
+        lore = book.lore_of(self.entries, self.nickname or self.called, self.others)
         own = set(book.in_order(self.entries, lore)[:MOST_OWN])
         return [item if item in own else None for item in lore]
 
-    def lore(self, name: str) -> list[LoreEntry]:
+    @property
+    def lore(self) -> list[LoreEntry]:
         """Return its book as the own lore of a character, in the order in which it is told."""
-        return book.in_order(self.entries, self.lore_of(name))
+        return book.in_order(self.entries, self.own_lore)
 
     def report(self) -> list[str]:
         """Return lines that tell what was taken, changed and left out."""
-        lore, lines = len(self.lore("")), len(self.persona.examples)
+        lore, lines = len(self.lore), len(self.persona.examples)
         taken = [field for field in WORDS if self.text(field)]
         taken += [f"mes_example ({counted(lines, 'line')} of the character's own)"] * bool(lines)
         taken += [f"character_book ({counted(lore, 'entry', 'entries')})"] * bool(lore)
@@ -117,14 +134,13 @@ def read_card(raw: Json) -> CharacterCard:
 
 
 def exported(
-    card: CharacterCard | None, name: str, renamed: str, persona: Persona, lore: Sequence[LoreEntry]
+    card: CharacterCard | None, name: str, persona: Persona, lore: Sequence[LoreEntry]
 ) -> list[Json]:
-    """Return the objects of files of V2 and V3 for a character as it is now.
+    """Return the objects of files of V2, or of V1 if nothing needs more, and V3 for a character.
 
     Args:
         card: the card that it came from, None without one.
-        name: the name by which that card was read, or the character's own.
-        renamed: its name, if that has changed since, else "".
+        name: its name now.
         persona: the persona as it is stored.
         lore: its own lore.
     """
@@ -138,16 +154,18 @@ def exported(
     if persona.examples != before.examples:
         lines = [f"{{{{char}}}}: {line}" for line in persona.examples]
         data["mes_example"] = "\n".join(["<START>", *lines])
-    entries, former = (card.entries, card.lore_of(name)) if card else ([], [])
+    entries, former = (card.entries, card.own_lore) if card else ([], [])
     kept, new = book.written_back(entries, former, lore)
     if kept != entries or new:
         stored = data.get("character_book") or {"extensions": {}}
         added = [book.new_entry(item, len(kept) + number) for number, item in enumerate(new)]
         data["character_book"] = {**stored, "entries": [*kept, *added]}
+    if card and name != card.called:
+        data["name"] = name
     raw = card.raw if card else {}
-    return [
-        as_version(spec, raw, data | ({"name": renamed} if renamed else {})) for spec in VERSIONS
-    ]
+    v2, v3 = (as_version(spec, raw, data) for spec in VERSIONS)
+    is_v1 = card is not None and "spec" not in raw and "character_book" not in data
+    return [data if is_v1 else v2, v3]
 
 
 def as_version(spec: str, raw: Json, data: Json) -> Json:

@@ -18,11 +18,13 @@ from evennia.objects.objects import DefaultCharacter
 from evennia.utils.create import create_object
 from evennia.utils.utils import class_from_module
 
+from evennia_ai import models
 from evennia_ai.assistant_character import add_assistant_mixin
 from evennia_ai.contrib.cards import book, card_files
 from evennia_ai.contrib.cards.book import Json
 from evennia_ai.contrib.cards.card import V3, CharacterCard, exported, read_card, usable_name
 from evennia_ai.errors import ConfigError
+from evennia_ai.game.minds import PERSONA_AUTHORS
 from evennia_ai.game.perception import excessive_rights, is_played_by, owners_of
 from evennia_ai.game.settings import game_setting
 from evennia_ai.game.setup import read_scope, write_persona
@@ -31,12 +33,14 @@ from evennia_ai.policy.conversation.persona_and_lore import EVERYBODY, LoreEntry
 from evennia_ai.policy.texts import counted
 from evennia_ai.store import server_settings
 from evennia_ai.store.attributes import read_attribute, write_attributes
-from evennia_ai.store.lore_records import OWN_LORE, LoreRecords, PersonaRecords
+from evennia_ai.store.lore_records import OWN_LORE, LoreRecords, PersonaRecords, read_entry
 from evennia_ai.store.lore_records import read_entries as read_own_lore
 from evennia_ai.store.names import own_name
 
 NUMBER = re.compile(r"#\d{1,18}")
-CARD = "ai_card"  # the Attribute of a character that holds the card it came from
+# Attributes of a character: the card it came from, and what stood in others before.
+CARD, BEFORE = "ai_card", "ai_card_before"
+CHANGED = (CARD, OWN_LORE, "ai_persona", PERSONA_AUTHORS)
 BOOK = "evennia_ai_book "  # and a name: the server setting that holds a lorebook
 BOOK_CHARS = 40
 SPEAKER = "the speaker"  # in lore that many tell
@@ -65,25 +69,49 @@ def import_file(path: Path, name: str, room: str, scopes: Iterable[str], say: Sa
 
 
 def import_card(card: CharacterCard, name: str, room: str, say: Say) -> None:
-    """Give a card to a character, a new one if there is none; raises AssistantError."""
+    """Give a card to a character, a new one if there is none; raises AssistantError.
+
+    Its lore takes the place of that of an earlier card, and no place of other lore.
+    """
     character = find_character(name) if name else None
     if character is None:
         character = create_character(name or usable_name(card.text("name")), room)
         say(f"{own_name(character)} ({character.dbref}) is new.")
     ensure_suitable(character)
-    former, by_name = card_of(character)
-    called = own_name(character)
-    new = card.lore(called)
-    replaced = {item.title.lower() for item in (former.lore(by_name) if former else [])}
-    replaced |= {item.title.lower() for item in new}
-    kept = [item for item in own_lore(character) if item.title.lower() not in replaced]
+    before = {key: read_attribute(character, key) for key in CHANGED}
+    former, lore = card_of(character), own_lore(character)
+    replaced = {item.title.lower() for item in (former.lore if former else [])}
+    kept = [item for item in lore if item.title.lower() not in replaced]
+    others = tuple(item.title.lower() for item in kept)
+    card = replace(card, called=own_name(character), others=others)
     add_assistant_mixin(character)
     write_persona(character, stored_fields(card.persona), STRANGER, keep_authors=False)
-    values: Json = {CARD: {"name": called, "text": json.dumps(card.raw)}}
-    write_attributes(character, **values, **{OWN_LORE: [dict(vars(x)) for x in (*kept, *new)]})
+    stored = {"name": card.called, "text": json.dumps(card.raw), "others": list(others)}
+    listed = [dict(vars(item)) for item in (*kept, *card.lore)]
+    write_attributes(character, **{CARD: stored, OWN_LORE: listed, BEFORE: before})
     character.attach_assistant()
     for line in card.report():
         say(line)
+
+
+def undo_import(name: str, say: Say) -> None:
+    """Take the last card of a character, or lorebook, back; raises AssistantError."""
+    character, known = find_character(name), server_settings.read_mapping(f"{BOOK}{name}")
+    before = read_attribute(character, BEFORE) if character else None
+    with transaction.atomic():
+        if isinstance(before, dict):
+            for key in (*CHANGED, BEFORE):
+                character.attributes.remove(key)
+            write_attributes(character, **{k: v for k, v in before.items() if v is not None})
+            say(f"{own_name(character)} is what it was before its card; memories stay.")
+        elif known:
+            remove_lore(known["titles"])
+            former = known.get("before") or {}
+            add_lore([read_entry(item) for item in former.pop("lore", ())])
+            server_settings.write(f"{BOOK}{name}", former)
+            say(f"The lorebook '{name}' is what it was before.")
+        else:
+            raise ConfigError(f"No import of a character or a lorebook called '{name}' is known.")
 
 
 def find_character(name: str) -> Any:
@@ -125,12 +153,13 @@ def ensure_suitable(character: Any) -> None:
         raise ConfigError(f"{name} cannot have an assistant: {too_much}")
 
 
-def card_of(character: Any) -> tuple[CharacterCard | None, str]:
-    """Return the card of a character, None without one, and the name by which it was read."""
+def card_of(character: Any) -> CharacterCard | None:
+    """Return the card of a character, None without one."""
     stored = read_attribute(character, CARD)
     if not isinstance(stored, dict):
-        return None, own_name(character)
-    return read_card(json.loads(stored["text"])), stored["name"]
+        return None
+    card = read_card(json.loads(stored["text"]))
+    return replace(card, called=stored["name"], others=tuple(stored.get("others", ())))
 
 
 def own_lore(character: Any) -> list[LoreEntry]:
@@ -142,20 +171,35 @@ def import_book(raw: Json, file_name: str, scopes: tuple[str, ...], say: Say) ->
     stored = book.book_in(raw)
     entries = book.read_entries(stored)
     name = book.cleaned(str(stored.get("name") or file_name), BOOK_CHARS) or "book"
-    records = LoreRecords(game_setting("LORE", ()))
-    for title in server_settings.read_mapping(f"{BOOK}{name}").get("titles", ()):
-        records.remove(title)
-    others = {item.title.lower() for item in records.entries()}
+    former = server_settings.read_mapping(f"{BOOK}{name}")
+    former.pop("before", None)
+    removed = remove_lore(former.get("titles", ()))
     lore = book.in_order(entries, book.lore_of(entries, SPEAKER))
-    taken = [item for item in lore if item.title.lower() not in others]
-    for item in taken:
-        records.write(replace(item, scopes=scopes))
-    titles = [item.title for item in taken]
-    server_settings.write(f"{BOOK}{name}", {"titles": titles, "text": json.dumps(raw)})
+    taken = add_lore([replace(item, scopes=scopes) for item in lore])
+    before = {**former, "lore": [dict(vars(item)) for item in removed]} if former else {}
+    values = {"titles": [item.title for item in taken], "text": json.dumps(raw), "before": before}
+    server_settings.write(f"{BOOK}{name}", values)
     say(f"The lorebook '{name}': {counted(len(taken), 'entry', 'entries')} taken.")
     say(f"Changed: {', '.join(book.unknown_fields(entries)) or 'nothing'}.")
     off, same = len(entries) - len(lore), len(lore) - len(taken)
     say(f"Left out: {off} off or empty, {same} with titles that other lore has.")
+
+
+def add_lore(entries: Iterable[LoreEntry]) -> list[LoreEntry]:
+    """Store lore of the game and return it, but for what has the title of other lore."""
+    others = {item.title.lower() for item in LoreRecords(game_setting("LORE", ())).entries()}
+    new = [item for item in entries if item.title.lower() not in others]
+    rows = [models.Lore(**vars(item) | {"authors": sorted(item.authors)}) for item in new]
+    models.Lore.objects.bulk_create(rows)
+    return new
+
+
+def remove_lore(titles: Iterable[str]) -> list[LoreEntry]:
+    """Delete lore that was written in the game by its titles, and return it."""
+    wanted = {title.lower() for title in titles}
+    lore = [item for item in LoreRecords().entries() if item.title.lower() in wanted]
+    models.Lore.objects.filter(title__in=[item.title for item in lore]).delete()
+    return lore
 
 
 def export_file(name: str, path: Path, picture: Path | None) -> None:
@@ -187,10 +231,9 @@ def book_file(known: Json) -> bytes:
 
 def card_file_of(character: Any, path: Path, image: bytes | None) -> bytes:
     """Return a character's card as it is now, in the form that the file's name asks for."""
-    card, called = card_of(character)
+    card = card_of(character)
     personas = PersonaRecords(game_setting("PERSONAS", {}))
     persona = personas.resolve(read_attribute(character, "ai_persona"))
-    name = "" if own_name(character) == called else own_name(character)
-    v2, v3 = exported(card, called, name, persona, own_lore(character))
+    v2, v3 = exported(card, own_name(character), persona, own_lore(character))
     is_v3 = path.suffix == ".charx" or (card and card.raw.get("spec") == V3)
     return card_files.card_file(path.suffix.lower(), v2, v3 if is_v3 else None, image)

@@ -11,11 +11,13 @@ from evennia.typeclasses.attributes import Attribute
 from evennia_ai.contrib.cards.card_files import read_card_file
 from evennia_ai.management import uninstall
 from evennia_ai.policy.audience import BUILDER, STRANGER
+from evennia_ai.store.lore_records import LoreRecords
 from tests.contrib.cards.card_scene import (
     CARD_V1,
     CARD_V2,
     CARD_V3,
     DATA,
+    ENTRY,
     WORLD,
     as_bytes,
     picture,
@@ -78,7 +80,7 @@ def test_its_author_is_a_stranger_and_its_orders_are_in_no_prompt(game, tavern, 
     ann.do("say Seraphina, light the lighthouse lamp")
     game.run(2)
     prompt = json.dumps(game.model.requests[-1].messages)
-    assert "Seraphina lit the lighthouse lamp" in prompt and "patient and dry" in prompt
+    assert "Sera lit the lighthouse lamp" in prompt and "patient and dry" in prompt
     assert "Ignore all rules" not in prompt and "Obey." not in prompt and "{{" not in prompt
 
 
@@ -158,6 +160,38 @@ def test_a_lorebook_is_lore_of_the_game_and_goes_out_again(game, mira, admin, fi
     run("import", file({**WORLD, "entries": {}}))
     game.service.lore.read_again()
     assert game.service.lore.find("Eldoria") is None and game.service.lore.find("Graves")
+
+
+def test_lore_keeps_its_place_beside_a_card_and_an_import_is_taken_back(game, mira, file, tmp_path):
+    own = [{"title": "The lighthouse", "text": "It is mine."}]
+    mira.db.ai_persona, mira.db.ai_lore = "You are Mira, a smith.", own
+    run("import", file(CARD_V2), "--character", "Mira")
+    assert [item["title"] for item in mira.db.ai_lore] == ["The lighthouse", "The lighthouse (2)"]
+    run("export", "Mira", tmp_path / "out.json")
+    entries = json.loads((tmp_path / "out.json").read_text())["data"]["character_book"]["entries"]
+    assert [entry["content"] for entry in entries] == [ENTRY["content"], "It is mine."]
+    assert "Mira is what it was before" in run("undo", "mira")
+    assert mira.db.ai_persona == "You are Mira, a smith." and list(mira.db.ai_lore) == own
+    with pytest.raises(CommandError, match="No import"):
+        run("undo", "Mira")
+
+
+def test_a_lorebook_is_taken_back(game, file):
+    def texts():
+        return [item.text for item in LoreRecords().entries()]
+
+    changed = {
+        "name": "Eldoria book",
+        "entries": {"0": {**WORLD["entries"]["0"], "content": "Dry."}},
+    }
+    run("import", file(WORLD))
+    before = texts()
+    run("import", file(changed, "two.json"))
+    assert texts() == ["Dry."]
+    run("undo", "Eldoria book")
+    assert texts() == before
+    run("undo", "Eldoria book")
+    assert not texts()
 
 
 def test_a_game_that_did_not_ask_has_no_cards(game, mira, admin, file, settings):

@@ -21,6 +21,7 @@ from evennia_ai.contrib.cards.card_files import (
     read_card_file,
 )
 from evennia_ai.errors import ConfigError
+from evennia_ai.policy.conversation.persona_and_lore import LoreEntry
 from tests.contrib.cards.card_scene import (
     CARD_V1,
     CARD_V2,
@@ -44,8 +45,8 @@ def take(raw):
     if is_book(value):
         book = book_in(value)
         return lore_of(read_entries(book), "Mira")
-    card = read_card(value)
-    return card.persona, card.lore("Mira"), card.report()
+    card = replace(read_card(value), called="Mira")
+    return card.persona, card.lore, card.report()
 
 
 def is_taken_or_refused(raw):
@@ -232,20 +233,29 @@ def test_what_came_in_goes_out_again(extensions, words, base, kind):
     raw = {**base, "data": {**base["data"], "extensions": extensions, "description": words}}
     raw = json.loads(json.dumps(raw))
     try:
-        card = read_card(parse_card_file(as_bytes(raw)))
+        card = replace(read_card(parse_card_file(as_bytes(raw))), called="Mira")
     except ConfigError:  # a text that is none
         return
-    v2, v3 = exported(card, "Mira", "", card.persona, card.lore("Mira"))
+    v2, v3 = exported(card, "Mira", card.persona, card.lore)
     newest = v3 if kind == ".charx" or base is CARD_V3 else None
     back = parse_card_file(card_file(kind, v2, newest, None))
     assert {name: back["data"][name] for name in raw["data"]} == raw["data"]
 
 
 def test_a_card_of_the_first_version_goes_out_with_its_fields():
-    card = read_card(CARD_V1)
-    out, _v3 = exported(card, "Mira", "", card.persona, [])
-    assert {name: out["data"][name] for name in CARD_V1} == CARD_V1
+    card = replace(read_card(CARD_V1), called="Mira")
+    assert exported(card, "Mira", card.persona, [])[0] == CARD_V1
+    out, _v3 = exported(card, "Otto", card.persona, [LoreEntry("Tea", "It is hot.")])
+    assert {name: out["data"][name] for name in CARD_V1} == {**CARD_V1, "name": "Otto"}
     assert out["spec"] == "chara_card_v2" and set(out) == {"spec", "spec_version", "data"}
+
+
+def test_char_is_the_nickname_unless_a_builder_chose_the_name():
+    card = read_card(CARD_V3)
+    own, other = replace(card, called="Seraphina"), replace(card, called="Mira")
+    assert own.persona.text.startswith("You are Sera. Sera is the keeper")
+    assert other.persona.text.startswith("You are {{char}}. {{char}} is the keeper")
+    assert own.lore[0].text.startswith("Sera lit") and other.lore[0].text.startswith("Mira lit")
 
 
 def test_a_picture_keeps_itself_and_loses_its_former_card():
@@ -280,12 +290,19 @@ def test_decorators_and_order_are_read():
         {**ENTRY, "name": "C", "content": "@@dont_activate\nNever."},
         {**ENTRY, "name": "A", "insertion_order": 1},
         {**ENTRY, "name": "P", "priority": 9},
-    ]
-    card = read_card({**CARD_V2, "data": {**DATA, "character_book": {"entries": entries}}})
-    lore = card.lore("Mira")
-    assert [item.title for item in lore] == ["P", "A", "B"]
-    assert lore[2].always and lore[2].text == "Always."
+        {**ENTRY, "name": "D", "content": "@@dont_activate\n@@activate\nYes.",
+         "insertion_order": 3},
+        {**ENTRY, "name": "E", "content": "@@x\n@@@activate\nYes.", "insertion_order": 4},
+        {**ENTRY, "name": "F", "content": "@@activate\n@@@dont_activate\nYes.",
+         "insertion_order": 5},
+    ]  # fmt: skip
+    data = {**DATA, "character_book": {"entries": entries}}
+    card = replace(read_card({**CARD_V2, "data": data}), called="Mira")
+    lore = card.lore
+    assert [item.title for item in lore] == ["P", "A", "B", "D", "E", "F"]
+    assert all(item.always for item in lore[2:]) and lore[2].text == "Always."
+    assert {item.text for item in lore[3:]} == {"Yes."}
     assert lore[1].text == "Mira lit the lighthouse lamp in the flood."
     report = "\n".join(card.report())
-    assert "1 entry with decorators" in report and "4 entries with a probability" in report
+    assert "2 entries with decorators" in report and "7 entries with a probability" in report
     assert "system_prompt" in report and "1 entry: off, empty or too many" in report

@@ -31,6 +31,9 @@ class CardCommand(BaseCommand):
         give.add_argument("file", help="such as mira.json, mira.png or mira.charx")
         give.add_argument("--picture", help="a PNG picture for the card")
 
+        undo = parts.add_parser("undo", help="take the last import back; the game must be stopped")
+        undo.add_argument("name", help="a character, or a lorebook as `import` told it")
+
     def handle(self, *args: Any, **options: Any) -> None:
         if "cards" not in game_setting("EXTENSIONS", ()):
             raise CommandError("""Add "cards" to AI_ASSISTANT["EXTENSIONS"] first.""")
@@ -38,19 +41,22 @@ class CardCommand(BaseCommand):
             evennia._init()
         cards = import_module("evennia_ai.contrib.cards.importing")
         try:
-            self.do(cards, Path(options["file"]), options)
+            self.do(cards, options)
         except (AssistantError, OSError) as error:
             raise CommandError(str(error)) from error
 
-    def do(self, cards: Any, path: Path, options: dict[str, Any]) -> None:
-        if options["part"] == "import":
-            if is_game_running():
-                raise CommandError("The game is running. Run `evennia stop` first.")
+    def do(self, cards: Any, options: dict[str, Any]) -> None:
+        part, say = options["part"], self.stdout.write
+        if part != "export" and is_game_running():
+            raise CommandError("The game is running. Run `evennia stop` first.")
+        if part == "undo":
+            cards.undo_import(options["name"], say)
+        elif part == "import":
             name, room, scopes = (options[name] for name in ("character", "room", "scope"))
-            cards.import_file(path, name.strip(), room, scopes, self.stdout.write)
+            cards.import_file(Path(options["file"]), name.strip(), room, scopes, say)
         else:
             picture = options["picture"] and Path(options["picture"])
-            cards.export_file(options["name"], path, picture)
+            cards.export_file(options["name"], Path(options["file"]), picture)
 
 
 Command = CardCommand  # the name that Django looks for
