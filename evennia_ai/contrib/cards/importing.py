@@ -24,7 +24,6 @@ from evennia_ai.contrib.cards import book, card_files
 from evennia_ai.contrib.cards.book import Json
 from evennia_ai.contrib.cards.card import V3, CharacterCard, exported, read_card, usable_name
 from evennia_ai.errors import ConfigError
-from evennia_ai.game.minds import PERSONA_AUTHORS
 from evennia_ai.game.perception import excessive_rights, is_played_by, owners_of
 from evennia_ai.game.settings import game_setting
 from evennia_ai.game.setup import read_scope, write_persona
@@ -40,7 +39,7 @@ from evennia_ai.store.names import own_name
 NUMBER = re.compile(r"#\d{1,18}")
 # Attributes of a character: the card it came from, and what stood in others before.
 CARD, BEFORE = "ai_card", "ai_card_before"
-CHANGED = (CARD, OWN_LORE, "ai_persona", PERSONA_AUTHORS)
+CHANGED = (CARD, OWN_LORE, "ai_persona", "ai_persona_authors")
 BOOK = "evennia_ai_book "  # and a name: the server setting that holds a lorebook
 BOOK_CHARS = 40
 SPEAKER = "the speaker"  # in lore that many tell
