@@ -1,6 +1,7 @@
 """The vectors of an embedder that answers later: of an index, and of compared texts."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice, pairwise
 from typing import Any, cast
@@ -207,11 +208,20 @@ class LearnedKinds:
         if not near:
             return {}
         if self._weights is None:
-            rows = [self._likeness(text, cosines(text, self.examples)) for text in self.examples]
-            goals = np.repeat(np.eye(len(self._kinds)), [*map(len, self._kinds.values())], axis=0)
-            self._weights = np.linalg.solve(np.stack(rows) + self._ridge * np.eye(len(rows)), goals)
+            deque(self.learn_steps(cosines), 0)
         values = self._likeness(text, near) @ self._weights
         return dict(zip(self._kinds, map(float, values), strict=True))
+
+    def learn_steps(self, cosines: Cosines) -> Iterator[None]:
+        """Learn from the examples, some (10 ms) a step; other work can run in between."""
+        rows = list[Any]()
+        for text in self.examples if self._weights is None else ():
+            rows.append(self._likeness(text, cosines(text, self.examples)))
+            if len(rows) % PIECE == 0:
+                yield
+        if rows:
+            goals = np.repeat(np.eye(len(self._kinds)), [*map(len, self._kinds.values())], axis=0)
+            self._weights = np.linalg.solve(np.stack(rows) + self._ridge * np.eye(len(rows)), goals)
 
     def _likeness(self, text: str, cosines: Sequence[float]) -> Any:
         """Return how much a text is like each example."""

@@ -74,14 +74,19 @@ class TimeSource:
 class WorldClock:
     """Tells the world's time; a game's own class is named in ``AI_ASSISTANT["WORLD_CLOCK"]``.
 
-    A game may change the names, ``units`` (the seconds of a minute, hour, day, week, month and
-    year), ``pace`` and the methods `seconds`, `date`, `describe`, `day_name` and `occasion`.
+    A game may change the names, ``day_parts`` (the hours of 24 at which parts of a day begin),
+    ``units`` (the seconds of a minute, hour, day, week, month and year), ``pace`` and the methods
+    `seconds`, `date`, `describe`, `day_name` and `occasion`.
     """
 
     weekdays: Sequence[str] = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
     months: Sequence[str] = (
         "January February March April May June July August September October November December"
     ).split()
+    day_parts: Mapping[str, float] = {
+        "dawn": 6, "morning": 8, "noon": 12, "afternoon": 15,
+        "dusk": 18, "evening": 19, "night": 21, "midnight": 24,
+    }  # fmt: skip
 
     def __init__(self, source: TimeSource) -> None:
         self.source = source

@@ -47,7 +47,8 @@ class CmdAIOpinions(AICommand):
               world, and how much of a deed fades in a day
       rule  - change a rule for this character; a deed with 0 points is off
 
-    Only admins read reasons that somebody confided to the character.
+    Only admins read reasons that somebody confided to the character, and see
+    numbers with them.
 
     Examples:
       aiopinions/set Mira = Ann 5 : saved your cat
@@ -64,7 +65,7 @@ class CmdAIOpinions(AICommand):
         if self.rhs:
             self.show_person(self.find_person(self.rhs))
             return
-        values = {who: self.deeds.value(self.deeds.deeds_of(who)) for who in self.people}
+        values = {who: self.opinion_of(who) for who in self.people}
         people = sorted(values, key=lambda who: -abs(values[who]))[:PEOPLE_SHOWN]
         names = names_of(people)
         lines = [
@@ -87,7 +88,7 @@ class CmdAIOpinions(AICommand):
                 f"|waiopinions/set {self.name} = Ann 5 : saved your cat|n"
             )
         person = self.find_person(name.strip())
-        change = float(points) - self.deeds.value(self.deeds.deeds_of(person))
+        change = float(points) - self.opinion_of(person)
         fields = {"entity": person, "deed": SET, "fades": 0.0, "made": self.services.now()}
         fields |= {"speakers": [BUILDER], "source_type": "observation", "key": uuid4().hex}
         try:
@@ -130,6 +131,11 @@ class CmdAIOpinions(AICommand):
         self.deeds.load_all()
         return [who for who, records in self.deeds.by_person.items() if records]
 
+    def opinion_of(self, person: str) -> float:
+        """Return the opinion that those deeds of a person make which the reader may read."""
+        deeds = self.deeds.deeds_of(person)
+        return self.deeds.value(record for record in deeds if may_read(self.reader, record))
+
     def find_person(self, name: str) -> str:
         """Return the dbref of a person, known ones first; raises UsageError."""
         known = names_of(self.people)
@@ -139,7 +145,7 @@ class CmdAIOpinions(AICommand):
     def show_person(self, person: str) -> None:
         """Show why the character thinks of a person as it does, newest last."""
         every = self.deeds.deeds_of(person, every=True)[-DEEDS_SHOWN:]
-        value, name = self.deeds.value(self.deeds.deeds_of(person)), list_names([person])
+        value, name = self.opinion_of(person), list_names([person])
         lines = [f"{self.name}'s opinion of |w{clean_output(name, 40)}|n: {value:+.1f}"]
         self.msg("\n".join([*lines, *seen_lines(self.reader, every, self.deed_line)]))
 

@@ -1,6 +1,6 @@
 """Promises and appointments, kept by code on the world's clock, and letters."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -11,7 +11,7 @@ from evennia_ai import models, signals
 from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.contrib.promises.aipromises import CmdAIPromises
 from evennia_ai.contrib.promises.keeper import PromiseKeeper
-from evennia_ai.contrib.promises.overheard import answer_instead, read_turn
+from evennia_ai.contrib.promises.overheard import answer_instead, read_last_turns
 from evennia_ai.contrib.promises.promise_records import (
     LETTER,
     OPEN,
@@ -23,7 +23,7 @@ from evennia_ai.contrib.promises.promise_tools import leave_message, promise
 from evennia_ai.contrib.promises.promise_words import due_words
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.extension import EntryReader, Extension, Revision, Tool
-from evennia_ai.messages import Audience, ChatMessage
+from evennia_ai.messages import Audience
 from evennia_ai.policy.audience import KnownLine, of_record
 from evennia_ai.policy.records.record import Record, is_known_to
 from evennia_ai.ports import MindContext, RecordStore, ToolContext
@@ -32,11 +32,9 @@ from evennia_ai.store.transactions import store_errors
 
 LABEL = "Promises"
 MOST_SHOWN = 6
-LATEST = 16  # messages of the last turns
 LOADED_S = 10.0  # after a start the embedder is there
-MOST_AT_ONCE, AT_ONCE = 50, timedelta(minutes=1)  # turns that one death may leave unread
+MOST_AT_ONCE, AT_ONCE = 50, timedelta(minutes=1)  # turns that a death may leave unread
 AGREED = "what was noted is said instead"
-TOOLS = frozenset({"promise", "leave_message"})
 
 
 class PromisesExtension(Extension):
@@ -90,24 +88,19 @@ class PromisesExtension(Extension):
     def _begin(self, sender: Any, **_signal: Any) -> None:
         if sender is self._services:
             self.keeper.begin()
-            self._services.clock.callLater(LOADED_S, self._read_last_turns, self._services.now())
+            self._services.clock.callLater(LOADED_S, self._read_late, self._services.now())
 
-    def _read_last_turns(self, started: datetime) -> None:
+    def _read_late(self, started: datetime) -> None:
         """Read the last turns before the start: the process may have died before it read them."""
         before = models.Turn.objects.filter(at__lt=started).order_by("-id")
         try:
             with store_errors():
-                newest = list(before.values("id", "at", "assistant_id")[:MOST_AT_ONCE])
+                newest = list(before.values("at", "assistant_id")[:MOST_AT_ONCE])
         except StoreUnavailable:
             return
-        unread: dict[int, list[int]] = {}  # turns by their assistant
-        for row in newest:
-            if newest[0]["at"] - row["at"] < AT_ONCE:
-                unread.setdefault(row["assistant_id"], []).append(row["id"])
-        for script in AssistantScript.objects.filter(id__in=unread).exclude(db_obj=None):
-            talk = talk_of(script.mind)
-            late = [talk[turn] for turn in unread[script.id] if turn in talk]
-            self._services.slices.put(self._read, script.mind, late, True)
+        last = {row["assistant_id"] for row in newest if newest[0]["at"] - row["at"] < AT_ONCE}
+        for script in AssistantScript.objects.filter(id__in=last).exclude(db_obj=None):
+            self._services.slices.put(read_last_turns, script.mind, 1, True)
 
     def _meet(self, character: Any, **_signal: Any) -> None:
         mind = character.ai_mind
@@ -122,25 +115,9 @@ class PromisesExtension(Extension):
 
     def _hear(self, character: Any, turns: int, **_signal: Any) -> None:
         """Read what the last turns agreed on, and tell what is due to those who are here."""
-        mind = character.ai_mind
-        if self not in mind.services.extensions:
-            return
-        self._read(mind, list(talk_of(mind).values())[-turns:])
-        self._meet(character)
-
-    def _read(self, mind: Any, turns: Iterable[Sequence[ChatMessage]], late: bool = False) -> None:
-        for messages in turns:
-            calls = (call for message in messages for call in message.get("tool_calls") or ())
-            if TOOLS.isdisjoint(call["function"]["name"] for call in calls):
-                read_turn(mind, messages, late)
-
-
-def talk_of(mind: Any) -> dict[int | None, list[ChatMessage]]:
-    """Return the last messages by their turn, the oldest first."""
-    by_turn: dict[int | None, list[ChatMessage]] = {}
-    for message in mind.log.view()[-LATEST:]:
-        by_turn.setdefault(message["metadata"].get("turn_id"), []).append(message)
-    return by_turn
+        if self in character.ai_mind.services.extensions:
+            read_last_turns(character.ai_mind, turns)
+            self._meet(character)
 
 
 def row_of(record: Record, around: MindContext) -> str:

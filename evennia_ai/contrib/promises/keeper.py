@@ -4,7 +4,6 @@ What is to be done follows from the records, the world's time and where everybod
 restart goes on from there. What is told, and that it was told, is one transaction.
 """
 
-from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
@@ -37,8 +36,7 @@ log = Logger()
 FOLLOWING = "ai_following"
 STEP_S = 2.0  # between two exits
 LOOK_S = 30.0  # at most, while something is due: the world's clock may have been set
-EARLY_S = 300.0  # of the world, before an appointment; less for one that is soon
-AHEAD_S = 60.0  # for thirty exits
+EARLY_S, AHEAD_S = 300.0, 60.0  # of the world, and of real time for thirty exits
 NEVER = float("inf")
 DEEDS = {KEPT: "promise kept", MISSED: "promise broken"}  # of the other
 
@@ -75,7 +73,9 @@ class PromiseKeeper:
         try:
             with store_errors():
                 if character.ai_mind.services.accepting:
-                    self.due[character] = self._attend(character)
+                    self._close(character)
+                    self._meet(character)
+                    self.due[character] = self._go(character)
                 if not Promises.of(character).active():
                     del self.due[character]
         except StoreUnavailable as error:
@@ -84,19 +84,15 @@ class PromiseKeeper:
             log.failure("{name}: a promise cannot be kept now", name=character.key)
         self._plan()
 
-    def _attend(self, character: Any) -> float:
-        """Return when the character must do something next, in the world's seconds."""
-        store = Promises.of(character)
-        for record in store.active():
-            if record["state"] == OPEN and record["place"] and self._now() > record["until"]:
+    def _close(self, character: Any) -> None:
+        """End the appointments to which nobody came, or the character did not."""
+        for record in appointments_of(character):
+            if self._now() > record["until"]:
                 was_there = (character.id, record["id"]) in self._waited
-                reason = "" if was_there else record["reason"] or "held_up"
-                store.update(record["id"], state=MISSED if was_there else FAILED, reason=reason)
-                tell_deed(character, record, MISSED if was_there else FAILED)
-        self._meet(character)
-        appointments = [item for item in store.active() if item["place"]]
-        times = [self._keep(character, item, appointments) for item in appointments]
-        return min(times, default=NEVER)
+                state, reason = (MISSED, "") if was_there else (FAILED, record["reason"])
+                self._tell_deed(character, record, state)
+                reason = reason or ("" if was_there else "held_up")
+                Promises.of(character).update(record["id"], state=state, reason=reason)
 
     def _meet(self, character: Any) -> None:
         """Tell those who are with a character what it has to tell them, each thing once."""
@@ -105,9 +101,26 @@ class PromiseKeeper:
         people = {person.dbref: person for person in listening_objects(character)}
         for record in Promises.of(character).active():
             person = people.get(record["entity"])
-            end = state_when_told(record, self._now(), character) if person else None
+            end = self._state_when_told(character, record) if person else None
             if end and character.dbref not in getattr(person, "muted_assistants", ()):
+                self._tell_deed(character, record, end)
                 self._tell(character, person, record, end)
+
+    def _state_when_told(self, character: Any, record: Record) -> str | None:
+        """Return the state of a record once the other, who is here, is told of it; None if not
+        due.
+        """
+        now = self._now()
+        if record["state"] != OPEN:
+            return None if record["told"] else str(record["state"])
+        if record["kind"] == LETTER:
+            return KEPT
+        if record["place"]:
+            is_time = self._begins(record) <= now <= record["until"]
+            return KEPT if is_time and character.location is place_of(record) else None
+        if now < record["due"]:
+            return None
+        return ASKED if record["kind"] == THEIRS else REMINDED
 
     def _tell(self, character: Any, person: Any, record: Record, end: str) -> None:
         store, words = Promises.of(character), words_for(record, end, character, person)
@@ -121,57 +134,70 @@ class PromiseKeeper:
             store.unload()
             if not isinstance(error, NothingDone):  # by which a hook of the game forbids it
                 raise
+
+    def _tell_deed(self, character: Any, record: Record, state: str) -> None:
+        """Tell other extensions, before it is noted, whether the other came to an appointment.
+
+        Its key counts once, so that a process that dies meanwhile loses nothing.
+        """
+        kind = DEEDS.get(state) if record["place"] and record["state"] == OPEN else None
+        if kind:
+            did = "came" if state == KEPT else "did not come"
+            deed_done.send_robust(
+                character.assistant,
+                character=character,
+                person=record["entity"],
+                kind=kind,
+                reason=f"{did} where you had agreed to meet",
+                key=f"promise {record['id']}",
+                audience=None if record["audience"] is None else frozenset(record["audience"]),
+            )
+
+    def _go(self, character: Any) -> float:
+        """Go a step to where the character must be now; returns when to look again.
+
+        That is the place of the next appointment that is not late, else of the last that it can
+        still wait for, else the place from which it came.
+        """
+        now, store, open_ones = self._now(), Promises.of(character), appointments_of(character)
+        begun = [record for record in open_ones if self._begins(record) <= now]
+        record = next((item for item in begun if now < item["due"]), begun[-1] if begun else None)
+        left = next((item for item in store.active() if item["back"]), None)
+        if record:
+            goal = place_of(record)
+        elif left is None:
+            return min(map(self._begins, open_ones), default=NEVER)
+        elif self._is_met(character, left):
+            return self._later(LOOK_S)
         else:
-            tell_deed(character, record, end)
-
-    def _keep(self, character: Any, record: Record, others: list[Record]) -> float:
-        """Do what an appointment asks for now; returns when to look at it next."""
-        if record["state"] != OPEN:
-            return self._go_back(character, record, others) if record["back"] else NEVER
-        now, ahead = self._now(), record["due"] - ahead_of(record, self._pace)
-        if now < ahead:
-            return float(ahead)
-        path = ways_from(character).get(place_of(record))
-        leave = record["due"] - early_of(record) - len(path or ()) * STEP_S * self._pace
-        if now < leave:
-            return float(leave)
+            goal = find_object(left["back"])
+        path = ways_from(character).get(goal)
         wake(character)
-        if path == []:  # somebody may come unnoticed, as by a builder's command
+        if record and path == []:  # somebody may come unnoticed, as by a builder's command
             self._waited.add((character.id, record["id"]))
-            return float(min(max(now, record["until"]) + self._pace, self._later(LOOK_S)))
-        if chosen(others, now, self._pace) is not record:
-            return self._later(LOOK_S)
-        return self._step(character, path, record, others)
-
-    def _go_back(self, character: Any, record: Record, others: list[Record]) -> float:
-        """Return to where the character came from, once it has nothing to do at the place."""
-        path = ways_from(character).get(find_object(record["back"]))
-        another = chosen(others, self._now(), self._pace)
-        if not path or (another and another["back"]):  # it is there, or the other one brings it
-            Promises.of(character).update(record["id"], back="")
-            return NEVER
-        is_with = any(who.dbref == record["entity"] for who in listening_objects(character))
-        stays = is_with and record["state"] == KEPT and self._now() < record["until"]
-        if another or stays:
-            return self._later(LOOK_S)
-        return self._step(character, path, record, others)
-
-    def _step(
-        self, character: Any, path: list[Any] | None, record: Record, others: list[Record]
-    ) -> float:
-        """Go through the first exit of a path, unless the character thinks; returns when next."""
+            return float(min(record["until"] + self._pace, self._later(LOOK_S)))
+        if left and not (record or path):
+            store.update(left["id"], back="")
+            return self._later(STEP_S)
         if not may_act(character) or character.ai_mind.ticker.is_ticking:
             return self._later(STEP_S)
-        wake(character)
-        store, here = Promises.of(character), character.location
-        if path and not record["back"]:
-            home = next((item["back"] for item in others if item["back"]), here.dbref)
-            store.update(record["id"], back=home)
+        if record and path and left is None:
+            store.update(record["id"], back=character.location.dbref)
         if path and walk(character, path[0]):
             return self._later(STEP_S)
-        if record["state"] == OPEN:
+        if record:
             store.update(record["id"], reason="no_way")
         return self._later(LOOK_S)
+
+    def _is_met(self, character: Any, record: Record) -> bool:
+        """Return True while a character is at an appointment with the other."""
+        is_with = any(who.dbref == record["entity"] for who in listening_objects(character))
+        return is_with and record["state"] == KEPT and self._now() < record["until"]
+
+    def _begins(self, record: Record) -> float:
+        """Return when a character sets out for an appointment, in the world's seconds."""
+        ahead = EARLY_S + AHEAD_S * self._pace
+        return float(record["due"] - min(ahead, record["lead"] / 2))
 
     @property
     def _pace(self) -> float:
@@ -199,19 +225,10 @@ class PromiseKeeper:
         self._plan()
 
 
-def tell_deed(character: Any, record: Record, state: str) -> None:
-    """Tell other extensions whether the other came to an appointment."""
-    if kind := DEEDS.get(state) if record["place"] else None:
-        known_to = None if record["audience"] is None else frozenset(record["audience"])
-        deed_done.send_robust(
-            character.assistant,
-            character=character,
-            person=record["entity"],
-            kind=kind,
-            reason=f"{'came' if state == KEPT else 'did not come'} where you had agreed to meet",
-            key=f"promise {record['id']}",
-            audience=known_to,
-        )
+def appointments_of(character: Any) -> list[Record]:
+    """Return the open appointments of a character, the next one first."""
+    active = Promises.of(character).active()
+    return [record for record in active if record["state"] == OPEN and record["place"]]
 
 
 def may_act(character: Any) -> bool:
@@ -231,39 +248,3 @@ def walk(character: Any, way: Any) -> bool:
         write_attribute(character, FOLLOWING, None)
     way.at_traverse(character, way.destination)
     return character.location is not start
-
-
-def early_of(record: Record) -> float:
-    """Return how long before an appointment the character is there, in the world's seconds."""
-    return float(min(EARLY_S, record["lead"] / 4))
-
-
-def ahead_of(record: Record, pace: float) -> float:
-    """Return how long before an appointment the way is looked for, in the world's seconds."""
-    return float(min(record["lead"], 4 * early_of(record) + AHEAD_S * pace))
-
-
-def chosen(appointments: Iterable[Record], now: float, pace: float) -> Record | None:
-    """Return the appointment that a character keeps now: the next one that is not late, else the
-    last that it can still wait for.
-    """
-    live = [
-        item
-        for item in appointments
-        if item["state"] == OPEN and item["due"] - ahead_of(item, pace) <= now <= item["until"]
-    ]
-    return next((item for item in live if now < item["due"]), live[-1] if live else None)
-
-
-def state_when_told(record: Record, now: float, character: Any) -> str | None:
-    """Return the state of a record once the other, who is here, is told of it; None if not due."""
-    if record["state"] != OPEN:
-        return None if record["told"] else str(record["state"])
-    if record["kind"] == LETTER:
-        return KEPT
-    if record["place"]:
-        is_time = record["due"] - early_of(record) <= now <= record["until"]
-        return KEPT if is_time and character.location is place_of(record) else None
-    if now < record["due"]:
-        return None
-    return ASKED if record["kind"] == THEIRS else REMINDED

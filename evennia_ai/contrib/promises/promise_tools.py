@@ -75,7 +75,7 @@ def promise(context: ToolContext, arguments: PromiseArguments) -> Coroutine[str]
     if moment is None or not moment.is_all:
         raise NothingDone(BAD_TIME)
     if arguments.where:
-        place = place_in(arguments.where, context.character)
+        place, _said = place_in(arguments.where, context.character)
         if place is None:
             raise NothingDone(f"You know no way to {asked_for(arguments.where)}.")
     other, kind = partner_of(context, arguments.to), THEIRS if arguments.by == "them" else OWN

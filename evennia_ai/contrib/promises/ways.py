@@ -1,5 +1,6 @@
 """The way of a character to a place: through exits whose locks let it pass."""
 
+import re
 from collections import deque
 from typing import Any
 
@@ -28,23 +29,33 @@ def ways_from(character: Any) -> dict[Any, list[Any]]:
     return ways
 
 
-def place_in(text: str, character: Any) -> Any | None:
-    """Return the reachable place that a text names: by its longest name, its last word, or here.
+def place_in(text: str, character: Any) -> tuple[Any, str]:
+    """Return the reachable place that a text names, and the words that do; None for none.
 
-    The name of an exit is one of where it leads from here.
+    They are its name, the last word of it if no other has that, an exit to it with "the", or none
+    for "here".
     """
-    spoken, named, by_last = f" {' '.join(plain_words(text))} ", list[tuple[int, Any]](), []
+    named, by_last = list[tuple[str, Any]](), list[tuple[str, Any]]()
     for place, path in ways_from(character).items():
-        called = [place, *path] if len(path) == 1 else [place]
-        names = [" ".join(plain_words(n)) for obj in called for n in known_names(obj, character)]
-        if lengths := [len(name) for name in names if name and f" {name} " in spoken]:
-            named.append((max(lengths), place))
-        elif f" {names[0].split(' ')[-1]} " in spoken:
-            by_last.append(place)
-    if named:
-        return max(named, key=lambda item: item[0])[1]
-    here = character.location if {"here", "hier"} & {*spoken.split()} else None
-    return by_last[0] if len(by_last) == 1 else here
+        names = known_names(place, character)
+        ways = [f"the {n}" for way in path for n in known_names(way, character) if len(path) == 1]
+        if spoken := list(filter(None, (found_in(text, name) for name in (*names, *ways)))):
+            named.append((max(spoken, key=len), place))
+        elif last := found_in(text, names[0].split(" ")[-1]):
+            by_last.append((last, place))
+    if not named and (found_in(text, "here") or found_in(text, "hier")):
+        return character.location, ""
+    if not named and len(by_last) == 1:
+        named = by_last
+    words, place = max(named, key=lambda item: len(item[0]), default=("", None))
+    return place, words
+
+
+def found_in(text: str, name: str) -> str:
+    """Return the words of a text that are a name, "" for none."""
+    words = r"\W+".join(map(re.escape, plain_words(name)))
+    match = re.search(rf"\b{words}\b", text, re.IGNORECASE) if words else None
+    return match[0] if match else ""
 
 
 def place_of(record: Record) -> Any | None:

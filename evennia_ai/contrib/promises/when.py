@@ -1,9 +1,8 @@
-"""Times in words, such as "tomorrow at dusk", in the world's time and calendar.
-
-In English and German, with the names of the days that the world's calendar has.
-"""
+"""Times in words, such as "tomorrow at dusk", in the world's time and calendar (``when.toml``)."""
 
 import re
+import tomllib
+from pathlib import Path
 from typing import NamedTuple
 
 from evennia_ai.policy.facts.terms import with_digits
@@ -13,85 +12,50 @@ from evennia_ai.policy.texts import one_of
 from evennia_ai.ports.world import WorldClock
 
 FORMS = "18:30, dusk, tomorrow 9:00, Friday noon, in 2 hours, in 3 days"
-COUNT = rf"(?:(?P<number>\d{{1,3}})|(?P<word>{one_of('|'.join(COUNTS))}))"
-UNIT_NAMES = {
-    "minute": "min(?:ute)?s?|minuten",
-    "hour": "hours?|stunden?",
-    "day": "days?|tage?n?",
-    "week": "weeks?|wochen?",
-}
-UNIT = "|".join(f"(?P<{name}>{words})" for name, words in UNIT_NAMES.items())
-SPAN = rf"{COUNT}\s+(?:{UNIT})\b(?P<more>\s+and a half\b)?"
+TABLES: dict[str, dict[str, str]] = tomllib.loads(
+    Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
+)
+SAME = {re.compile(rf"\b(?:{words})(?!\w)", re.I): same for words, same in TABLES["same"].items()}
+DAY_WORDS, PART_WORDS = (
+    {name: re.compile(rf"\b(?:{words})\b", re.I) for name, words in TABLES[table].items()}
+    for table in ("days", "parts")
+)
+NOON, NIGHT, MORE = 12, "night", 6
+SPAN = (
+    rf"(?:(?P<number>\d{{1,3}}(?:\.5)?)|(?P<word>{one_of('|'.join(COUNTS))}))\s+"
+    rf"(?:{'|'.join(f'(?P<{name}>{words})' for name, words in TABLES['units'].items())})\b"
+)
+# "in two hours", "two hours from now", and "two hours" alone, but not "for two hours".
 AFTER = re.compile(
-    rf"\b(?P<in>(?:with)?in\s+(?:about\s+)?)?{SPAN}(?(in)|\s+(?:from now|hence)\b)", re.I
+    rf"(?P<in>\b(?:with)?in\s+(?:about\s+)?)?(?<!for )\b{SPAN}"
+    rf"(?(in)|(?:\s+(?:from now|hence)\b|(?=\s*(?:[,.;:!?]|\Z|and\b))))",
+    re.I,
 )
 OFFSET = re.compile(rf"\b{SPAN}\s+(?P<side>before|after|past|vor|nach)\b", re.I)
-# Spans of time that are told in other words.
-WORDS = {
-    r"(?:half an|einer halben|half a) (?:hour|stunde)": "30 minutes",
-    r"(?:a )?quarter of an hour|einer viertelstunde": "15 minutes",
-    r"a couple of (?=hours|days|minutes|weeks)": "2 ",
-    r"(?:a )?fortnight": "2 weeks",
-    r"o'? ?clock": "o'clock",
-}
-PLAIN = {re.compile(rf"\b(?:{words})\b" if plain[-1] != " " else rf"\b{words}", re.I): plain
-         for words, plain in WORDS.items()}  # fmt: skip
-CLOCK = re.compile(
-    r"(?<![\d:.])(?P<hour>[01]?\d|2[0-4])(?:[:.h](?P<minute>[0-5]\d)(?![\d:])|"
-    r"(?=\s?(?:[ap]\.?m\b|o'clock|uhr\b)))\s?(?P<half>[ap]\.?m\b)?(?P<spoken>\s?(?:o'clock|uhr\b))?",
-    re.I,
-)
-# "half past six", "ten to six" and "at eight" as times of the clock; not "at eight coins".
 PAST = re.compile(
-    r"\b(?P<minutes>\d{1,2}|half|(?:a )?quarter)(?: minutes?)? (?P<side>past|to) "
-    r"(?P<hour>\d{1,2})\b|"
-    r"\b(?P<halb>halb|viertel nach|viertel vor) (?P<stunde>\d{1,2})\b",
+    r"\b(?P<minutes>\d{1,2})(?: minutes?)? +(?P<side>past|to) +(?P<hour>\d{1,2})\b", re.I
+)
+# A bare number is an hour behind "at", or beside a named day (a `MARK`), but not before a noun.
+MARK = "¦"
+HOUR = re.compile(
+    rf"(?P<at>\b(?:at|by|till|until|before|around|about|from|um|gegen|bis|ab|vor) |{MARK}[ ,]*)?"
+    r"(?<![\d:.,])(?P<hour>[01]?\d|2[0-4])(?:(?P<colon>[:.h])?(?P<minute>[0-5]\d))?(?![\d:]|\.\d)"
+    r"(?:\s?(?P<half>[ap])\.?m\b\.?)?(?P<spoken>\s?(?:o'clock|uhr\b))?"
+    rf"(?=(?P<end>\s*(?:\Z|[,.;!?]|-?ish|(?:sharp|in|am|the|at|on)\b|{MARK}))?)"
+    r"(?=(?P<noun>\s+\w{3,}s\b)?)",
     re.I,
 )
-HALF = re.compile(r"\bhalf (?=\d)", re.I)
-PASSED = {"half": 30, "quarter": 15, "a quarter": 15}
-GERMAN = {"halb": -30, "viertel nach": 15, "viertel vor": -15}
-NO_HOUR = (
-    r"(?![:.h]\d|\s*(?:[ap]\.?m\b|o'clock|uhr\b|minutes?\b|hours?\b|days?\b|weeks?\b|\w{3,}s\b))"
-)
-BARE = re.compile(
-    r"(?:\b(?:at|by|till|until|before|around|about|from|um|gegen|bis|ab|vor) |(?<=night )|"
-    rf"(?<=morrow )|(?<=day )|(?<=day, ))(?P<hour>\d{{1,2}})\b{NO_HOUR}|"
-    r"\b(?P<loose>\d{1,2})(?=\s*(?:-?ish|sharp|tonight|tomorrow|"
-    r"in the (?:morning|afternoon|evening))\b)",
-    re.I,
-)
-DAYS = {
-    r"(?:the )?day after tomorrow|übermorgen": 2,
-    r"tomorrow|(?<!am )(?<!guten )morgen": 1,
-    r"today|tonight|heute": 0,
-    r"next week|nächste woche": 7,
-}
-DAY_WORDS = {re.compile(rf"\b(?:{words})\b", re.I): days for words, days in DAYS.items()}
-# The hour, of 24, at which a part of the day begins; a greeting names none.
-PARTS = {
-    r"dawn|sun ?rise|sun-?up|daybreak|first light|cock ?crow|morgengrauen|sonnenaufgang": 6,
-    r"(?<!good )morning|(?<=am )morgen|(?<=morgen )früh|vormittags?": 8,
-    r"noon|midday|lunch(?:time)?|mittags?": 12,
-    r"(?<!good )afternoon|nachmittags?": 15,
-    r"dusk|sunset|sun-?down|nightfall|twilight|(?:abend)?dämmerung|sonnenuntergang": 18,
-    r"(?<!good )evening|(?<!guten )abends?": 19,
-    r"after dark": 20,
-    r"tonight|(?<!good )night|nachts?": 21,
-    r"midnight|mitternacht": 24,
-}
-PART_WORDS = {re.compile(rf"\b(?:{words})\b", re.I): hour for words, hour in PARTS.items()}
-NOON, NIGHT = 12, 21
 BEFORE = ("before", "vor")
 SOME_DAY = UNITS["day"] * 10_000  # for which a past time is looked for
 SMALL = frozenset(
-    "at on the in by before until till around about next this and um am gegen zur bei bis vor der "
-    "den".split()
+    "a al alle at las on the in by before until till around about next this and um am gegen zur "
+    "bei bis vor der den".split()
 )
+MARKS = re.compile(rf"{MARK}(?:(?:[\s,]|{one_of('|'.join(SMALL))})*{MARK})+", re.I)
 
 
 class NamedTime(NamedTuple):
-    """A time that a text names: the world's seconds, and the text beside it."""
+    """A time that a text names: the world's seconds, and the text with `MARK` in its place."""
 
     at: float
     rest: str
@@ -102,27 +66,30 @@ class NamedTime(NamedTuple):
         return set(re.findall(r"\w+", self.rest.lower())) <= SMALL
 
 
-def find_time(text: str, clock: WorldClock) -> NamedTime | None:
-    """Return the time to come that a text names; None for none, and for one that is past."""
+def find_time(text: str, clock: WorldClock, now: float | None = None) -> NamedTime | None:
+    """Return the time that a text names, later than ``now``, in the world's seconds, by default
+    the present; None if it names none, or a past one.
+    """
     if any(span.end <= SOME_DAY for span in find_spans(text, SOME_DAY)):
         return None
-    now, units = clock.seconds(), clock.units
-    for words, plain in PLAIN.items():
-        text = words.sub(plain, text)
-    text = PAST.sub(past_hour, HALF.sub("half past ", with_digits(text)))
-    text = BARE.sub(lambda match: f" {match['hour'] or match['loose']} o'clock", text)
+    now, units = clock.seconds() if now is None else now, clock.units
+    text = with_digits(text)
+    for pattern, same in SAME.items():
+        text = pattern.sub(same, text)
+    text = PAST.sub(as_clock, text)
     offset, rest = take(OFFSET, text)
     after, rest = take(AFTER, rest)
-    part = next((hour for words, hour in PART_WORDS.items() if words.search(rest)), None)
-    days, is_weekday, rest = find_day(rest, clock)
-    if after and (after["minute"] or after["hour"]):
-        return NamedTime(now + seconds_of(after, clock), rest)
-    if after:
-        days = int(seconds_of(after, clock) // units["day"])
-    match, rest = take(CLOCK, rest)
+    if after and not after["day"] and not after["week"]:
+        return NamedTime(now + seconds_of(after, clock), MARKS.sub(MARK, rest))
+    part = next((name for name, words in PART_WORDS.items() if words.search(rest)), None)
+    days, is_weekday, rest = find_day(rest, clock, now)
+    days = int(seconds_of(after, clock) // units["day"]) if after else days
+    for words in PART_WORDS.values():
+        rest = words.sub(MARK, rest)
+    match = next(filter(is_hour, HOUR.finditer(rest)), None)
+    if match:
+        rest = f"{rest[: match.start('hour')]}{MARK}{rest[match.end() :]}"
     hour = hour_of(match, part, is_weekday or bool(days), clock)
-    for words in PART_WORDS:
-        rest = take(words, rest)[1]
     if hour is None and not days and not is_weekday:
         return None
     at = (now if hour is None else now - now % units["day"] + hour) + (days or 0) * units["day"]
@@ -131,65 +98,79 @@ def find_time(text: str, clock: WorldClock) -> NamedTime | None:
     if at <= now and is_weekday:
         at += units["week"]
     elif at <= now and days is None:
-        is_half = match and match["spoken"] and not (match["half"] or part)
+        is_half = match and is_spoken(match) and not (match["half"] or part)
         at += units["day"] / 2 if is_half and at + units["day"] / 2 > now else units["day"]
-    return NamedTime(at, rest) if at > now else None
+    return NamedTime(at, MARKS.sub(MARK, rest)) if at > now else None
 
 
 def seconds_of(match: re.Match[str], clock: WorldClock) -> float:
     """Return the world's seconds of a match of `SPAN`."""
-    number = int(match["number"] or COUNTS[match["word"].lower()])
-    unit = next(name for name in UNIT_NAMES if match[name])
-    return (number + 0.5 * bool(match["more"])) * clock.units[unit]
+    number = float(match["number"] or COUNTS[match["word"].lower()])
+    return number * next(clock.units[name] for name in TABLES["units"] if match[name])
 
 
-def past_hour(match: re.Match[str]) -> str:
-    """Return "half past six" as "6:30 o'clock"."""
-    if match["halb"]:
-        minutes = 60 * int(match["stunde"]) + GERMAN[match["halb"].lower()]
-    else:
-        passed = PASSED.get(match["minutes"].lower()) or int(match["minutes"])
-        minutes = 60 * int(match["hour"]) + passed * (1 if match["side"].lower() == "past" else -1)
-    return f"{minutes // 60}:{minutes % 60:02d} o'clock"
+def as_clock(match: re.Match[str]) -> str:
+    """Return "30 past 6" as "6:30 o'clock"."""
+    minutes = int(match["minutes"]) * (1 if match["side"].lower() == "past" else -1)
+    hour, minute = divmod(60 * int(match["hour"]) + minutes, 60)
+    return f"{hour}:{minute:02d} o'clock"
 
 
 def take(pattern: re.Pattern[str], text: str) -> tuple[re.Match[str] | None, str]:
-    """Return the first match in a text, and the text without it."""
+    """Return the first match in a text, and the text with a mark in its place."""
     match = pattern.search(text)
-    return match, f"{text[: match.start()]} {text[match.end() :]}" if match else text
+    return match, f"{text[: match.start()]}{MARK}{text[match.end() :]}" if match else text
 
 
-def find_day(text: str, clock: WorldClock) -> tuple[int | None, bool, str]:
+def find_day(text: str, clock: WorldClock, now: float) -> tuple[int | None, bool, str]:
     """Return in how many days a named day is, whether it is one of a week, and the other text."""
-    for words, days in DAY_WORDS.items():
+    for days, words in DAY_WORDS.items():
         match, rest = take(words, text)
         if match:
-            return days, False, rest
+            return int(days), False, rest
     is_standard = list(clock.weekdays) == list(WorldClock.weekdays)  # known in more languages
     names = list(WEEKDAYS if is_standard else map(re.escape, clock.weekdays))
     for number, name in enumerate(names):
-        match, rest = take(re.compile(rf"\b(?:{name})\b", re.I), text)
+        short = rf"(?:(?<=\bon )|(?<=\bby )|(?<=till )|(?<=next )){clock.weekdays[number][:3]}"
+        match, rest = take(re.compile(rf"\b(?:{name}|{short}(?:r?s)?)\b", re.I), text)
         if match:
-            return (number - clock.date(clock.seconds()).weekday) % len(names), True, rest
+            return (number - clock.date(now).weekday) % len(names), True, rest
     return None, False, text
 
 
+def is_hour(match: re.Match[str]) -> bool:
+    """Return True for a number that is a time of the clock."""
+    if match["half"] or match["spoken"] or (match["colon"] and match["minute"]):
+        return True
+    if match["minute"]:
+        return match["hour"].startswith("0") or bool(match["at"])
+    at, end = match["at"] or "", match["end"]
+    is_last = MARK in match.string and end is not None and end.strip() in {"", *",.;!?"}
+    return not match["noun"] and bool((at and MARK not in at) or (at and end) or is_last)
+
+
+def is_spoken(match: re.Match[str]) -> bool:
+    """Return True for a time that may be one of twelve hours: "six", but not "6:00"."""
+    return bool(match["spoken"] or not match["minute"])
+
+
 def hour_of(
-    match: re.Match[str] | None, part: int | None, has_day: bool, clock: WorldClock
+    match: re.Match[str] | None, part: str | None, has_day: bool, clock: WorldClock
 ) -> float | None:
     """Return the world's seconds of a day for a time of the clock, or for a part of the day.
 
     What is spoken of a named day, such as "Friday at five", is in the afternoon up to six.
     """
+    begin = clock.day_parts[part] if part else None
     if match is None:
-        return None if part is None else part / 24 * clock.units["day"]
-    hour, half = int(match["hour"]), (match["half"] or "").lower()
-    if half:
-        hour = hour % NOON + NOON * half.startswith("p")
-    elif part == NIGHT and hour < 6:
+        return None if begin is None else begin / 24 * clock.units["day"]
+    hour, minute = int(match["hour"]), int(match["minute"] or 0)
+    if match["half"]:
+        hour = hour % NOON + NOON * (match["half"].lower() == "p")
+    elif part == NIGHT and hour < MORE:
         hour += 2 * NOON
-    elif hour < NOON and part is not None:
-        hour += NOON * (NOON < part < 2 * NOON)
-    elif hour <= 6 and match["spoken"] and has_day and "uhr" not in match["spoken"].lower():
+    elif hour < NOON and begin is not None:
+        hour += NOON * (NOON < begin < 2 * NOON)
+    elif hour <= MORE and has_day and is_spoken(match) and "uhr" not in match[0].lower():
         hour += NOON
-    return hour * clock.units["hour"] + int(match["minute"] or 0) * clock.units["minute"]
+    return hour * clock.units["hour"] + minute * clock.units["minute"]

@@ -1,10 +1,9 @@
 """What was agreed without a tool is noted: by the meaning of a sentence, behind its structure."""
 
 import pytest
-from twisted.internet.defer import succeed
 
 from evennia_ai import signals
-from evennia_ai.contrib import promises
+from evennia_ai.contrib.promises import overheard
 from evennia_ai.contrib.promises.promise_records import Promises
 from evennia_ai.memory import embedders
 from tests.contrib.promises.promises_scene import Town, extensions_scene
@@ -20,6 +19,11 @@ READ = {
     "Mira, tell me about Old Otto.": [],
     "Mira, I met Old Otto at the old gate yesterday.": [],
     "Mira, meet me at the moon at dusk.": [],
+    "Mira, 20 mins. the old gate. come alone": [("own", "Old Gate")],
+    "Mira, c u at the gate tmrw noon ok?": [("own", "Old Gate")],
+    "Mira, leave word for old otto: the boat is ready": [("letter", "")],
+    "Mira, they say the dead walk the old gate at midnight": [],
+    "Mira, what would you do if Old Otto asked you to meet him at the gate at dusk?": [],
 }
 
 
@@ -39,6 +43,20 @@ def town(stand_in, asked_for, game, tavern, mira, ann):
     return Town(game, tavern, mira)
 
 
+@pytest.fixture
+def small(asked_for, game, tavern, mira, ann, service):
+    """Return the town; Mira's model is small and has no tools."""
+    pytest.importorskip("onnxruntime", reason="its extra is left out")
+    asked_for("promises")
+    game.service.memory.embedder = embedders.default()
+    service.profiles["small"] = {
+        "client": "openai", "model": "qwen-1.5b", "form": "plain", "base_url": "http://x/v1",
+    }  # fmt: skip
+    mira.assistant.db.profile = "small"
+    mira.assistant.mind.settings.resolve()
+    return Town(game, tavern, mira)
+
+
 def test_the_stand_in_notes_what_is_agreed_and_says_so(town, game, ann):
     game.assistant("Old Otto", town.gate)
     for line, expected in READ.items():
@@ -53,20 +71,20 @@ def test_the_stand_in_notes_what_is_agreed_and_says_so(town, game, ann):
         assert len(answers) == len(expected), (line, lines)
 
 
-def test_the_next_process_reads_once_what_a_dead_one_did_not(town, game, ann, monkeypatch):
-    game.assistant("Old Otto", town.gate)
+def test_the_next_process_reads_once_what_a_dead_one_did_not(small, game, ann, monkeypatch):
+    game.assistant("Old Otto", small.gate)
     (extension,) = (item for item in game.service.extensions if item.name == "promises")
     with monkeypatch.context() as dead:
-        dead.setattr(promises, "read_turn", lambda *given: None)
-        dead.setattr(promises, "answer_instead", lambda context: succeed(""))
+        dead.setattr(overheard, "read_turn", lambda *given: None)
+        game.model.add("Yes, Ann, I will tell him.")
         ann.do("say Mira, tell Old Otto that the boat is ready.")
         game.run(3)
-    assert town.records() == []
+    assert small.records() == []
     for _ in range(2):
         signals.service_started.send_robust(extension._services)
         game.run(12)
-        assert [item["kind"] for item in town.records()] == ["letter"]
-        Promises.of(town.mira).update(town.records()[0]["id"], state="kept", told=True)
+        assert [item["kind"] for item in small.records()] == ["letter"]
+        Promises.of(small.mira).update(small.records()[0]["id"], state="kept", told=True)
 
 
 def test_what_is_agreed_in_a_whisper_is_said_once_and_to_nobody_else(town, game, ann, bob):
@@ -83,23 +101,12 @@ def test_what_is_agreed_in_a_whisper_is_said_once_and_to_nobody_else(town, game,
     assert "I will tell Otto." in str(ann.heard()) and "I will tell Otto." not in str(bob.heard())
 
 
-def test_a_small_model_agrees_or_refuses_and_knows_what_it_promised(
-    asked_for, game, tavern, mira, ann, service
-):
-    pytest.importorskip("onnxruntime", reason="its extra is left out")
-    asked_for("promises")
-    game.service.memory.embedder = embedders.default()
-    town = Town(game, tavern, mira)
-    service.profiles["small"] = {
-        "client": "openai", "model": "qwen-1.5b", "form": "plain", "base_url": "http://x/v1",
-    }  # fmt: skip
-    mira.assistant.db.profile = "small"
-    mira.assistant.mind.settings.resolve()
+def test_a_small_model_agrees_or_refuses_and_knows_what_it_promised(small, game, ann):
     for reply, count in (("No, I will not do that.", 0), ("Yes, I will be there, Ann.", 1)):
         game.model.add(reply)
         ann.do("say Mira, meet me at the old gate at dusk.")
         game.run(1)
-        assert len(town.records()) == count, (reply, ann.last())
+        assert len(small.records()) == count, (reply, ann.last())
     game.model.add("I promised to meet you at the gate.")
     ann.do("say Mira, what did you promise me?")
     game.run(1)
@@ -113,17 +120,20 @@ def test_only_who_is_addressed_agrees_and_it_says_so_once(town, game, ann):
     wanderer = game.player("Wanderer", town.tavern)
     ann.do("say Mira, good day.")
     game.run(3)
-    letter = [("letter", "the boat is ready.")]
+    letter = [("letter", "that the boat is ready.")]
     lines = {
         "Brannoc, meet me at the old gate at dusk.": ([], ""),
         "Meet me here at dusk, Brannoc.": ([], ""),
         "Mira, tell Wanderer that the boat is ready.": (letter, "I will tell Wanderer."),
         "Tell Wanderer that the boat is ready.": (letter, "I will tell Wanderer."),
         "Mira, please give Wanderer this message: the boat is ready.": (
-            letter,
+            [("letter", "the boat is ready.")],
             "I will tell Wanderer.",
         ),
-        "Mira, let Wanderer know that the boat is ready.": (letter, "I will tell Wanderer."),
+        "Mira, let Wanderer know the boat is ready.": (
+            [("letter", "know the boat is ready.")],
+            "I will tell Wanderer.",
+        ),
         "Mira, meet me at the moon at dusk.": ([], "I know no way there"),
         "Mira, could we meet at the old gate at dusk?": (
             [("own", "could we meet at the old gate at dusk?")],

@@ -63,9 +63,16 @@ READ = {
     "übermorgen": "02 14:00",
     "am Freitag um 9 Uhr": "04 09:00",
     "in der Abenddämmerung": "30 18:00",
+    "tmrw noon": "01 12:00",
+    "20 mins": "30 14:20",
+    "at 0400": "01 04:00",
+    "Saturday at one": "05 13:00",
+    "wednesday, before lunch, 11": "02 11:00",
+    "till thurs 5pm": "03 17:00",
+    "mañana al mediodía": "01 12:00",
 }
 UNREAD = ("", "soon", "yesterday at dusk", "today at 9:00", "last Friday", "today", "25:00", "12",
-          "for two hours", "It costs five coins", "at five coins")  # fmt: skip
+          "for two hours", "It costs five coins", "at five coins", "deck 3")  # fmt: skip
 
 
 def clock_at(now):
@@ -89,6 +96,11 @@ def test_what_is_no_time_to_come_is_not_read(clock):
         assert find_time(text, clock) is None, text
 
 
+def test_a_time_counts_from_when_it_was_said(clock):
+    now = clock.seconds()
+    assert find_time("at dusk", clock, now - 86_400).at < now < find_time("at dusk", clock).at
+
+
 def test_a_greeting_is_no_time(clock):
     for text in ("Good morning, Mira!", "Good evening.", "Guten Morgen!", "Guten Abend, Mira."):
         assert find_time(text, clock) is None, text
@@ -106,9 +118,10 @@ def test_a_world_with_days_of_its_own_is_read_in_its_own_hours():
                  "year": 7_200_000}  # fmt: skip
 
     class Clock(WorldClock):
+        day_parts = {**WorldClock.day_parts, "dusk": 20}
         weekdays = ("Firstday", "Secondday", "Thirdday", "Fourthday", "Lastday")
 
     clock = Clock(Source(lambda: datetime.fromtimestamp(3_600, UTC)))
-    assert find_time("tomorrow at dusk", clock).at == 36_000 + 27_000
+    assert find_time("tomorrow at dusk", clock).at == 36_000 + 30_000
     assert find_time("on Thirdday", clock).at == 2 * 36_000 + 3_600
     assert find_time("Lastday 2:00", clock).at == 4 * 36_000 + 7_200
