@@ -213,7 +213,7 @@ def run_dry(
     progress = Progress(LoopState(number))
     try:
         if not request_form(around.settings.profile).native:
-            yield mind.line_notes.prepare(event.heard.line for event in turn.events)
+            yield mind.line_notes.prepare([event.heard.line for event in turn.events])
         while not progress.ended and len(steps) < min(MOST_STEPS, config.max_iterations):
             turns.calls = []
             reply: StepReply = yield loop.ask(turn, CONTEXT_TICK_EVENT, deadline_at, progress, [])

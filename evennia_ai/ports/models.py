@@ -73,6 +73,7 @@ class LLMRequest:
     caller: Caller = Caller()
     form: str = TOOLS  # name of the request form
     stop: Sequence[str] = ()  # texts at which the reply ends
+    certain: bool = False  # asks the stand-in for nothing but what it surely knows, "" otherwise
     # where the prompt comes from, None if its record is not kept
     trace: PromptTrace | None = field(default=None, compare=False, repr=False)
     authors: Authors = frozenset()  # everybody whose words the prompt holds (`policy.audience`)

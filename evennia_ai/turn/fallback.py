@@ -3,11 +3,9 @@
 from dataclasses import dataclass, replace
 
 from twisted.internet.defer import inlineCallbacks
-from twisted.logger import Logger
 
-from evennia_ai.config import ModelProfile
-from evennia_ai.errors import Busy, OutcomeUnknown, ProviderError, TurnAborted
-from evennia_ai.messages import EXCUSE, Audience, Authors, LLMReply, turn_label
+from evennia_ai.errors import Busy, OutcomeUnknown
+from evennia_ai.messages import EXCUSE
 from evennia_ai.policy.conversation.ai_disclosure import (
     DENYING,
     asking,
@@ -16,32 +14,17 @@ from evennia_ai.policy.conversation.ai_disclosure import (
     true_answer,
 )
 from evennia_ai.policy.conversation.tool_call_rules import own_call_id
-from evennia_ai.policy.sanitize import spoken_words
 from evennia_ai.ports import MindContext, ToolResult, TurnRecord
 from evennia_ai.scheduling import Coroutine
 from evennia_ai.turn.guardrails import ModerationGate
-from evennia_ai.turn.prompt_building import PromptBuilder, PromptRequest
-from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
+from evennia_ai.turn.prompt_building import PromptBuilder
 from evennia_ai.turn.react_loop import ANSWERED, EXCUSED, EXPIRED, FAILED, Outcome
+from evennia_ai.turn.stand_in import STAND_IN, OwnWords, ask_stand_in
 from evennia_ai.turn.tool_executor import DONE, ToolExecutor
-
-log = Logger()
 
 EXCUSE_STEP = 0
 BY_CODE = "whether it is a machine is answered by code"
-STAND_IN_TIME_S = 0.5
 SPEAKING_TIME_S = 0.5
-STAND_IN = ModelProfile("offline", client="offline", model="offline")
-
-
-@dataclass(frozen=True)
-class Excuse:
-    """Words that replace an answer, empty if there are none, and the audience of their prompt."""
-
-    words: str
-    private: bool = False  # True if the prompt held private content
-    audience: Audience | None = None  # None if there was no prompt
-    authors: Authors = frozenset()
 
 
 @dataclass(eq=False)
@@ -63,7 +46,7 @@ class Fallback:
         counts as the last line of a chain of assistants' answers, so that no assistant answers it.
         Fires with the turn's `Outcome`: excused, or expired if even the excuse could not be said.
         """
-        chosen: Excuse = yield self._choose(turn, failed, answer_lost)
+        chosen: OwnWords = yield self._choose(turn, failed, answer_lost)
         result: ToolResult | str = yield self._say(turn, chosen, 0, type=EXCUSE)
         if isinstance(result, str):  # it may have been heard, and once is enough
             return Outcome(EXPIRED, f"{failed.detail}; and of the excuse: {result}")
@@ -88,14 +71,14 @@ class Fallback:
             yield services.nearness.prepare(services, to_prepare([own], DENYING))
         text, cosines = questions[0].heard.text, services.nearness.cosines
         words = true_answer(text, name, own, turn.id, cosines)
-        result: ToolResult | str = yield self._say(turn, Excuse(words), 1)
+        result: ToolResult | str = yield self._say(turn, OwnWords(words), 1)
         if isinstance(result, str):
             return Outcome(EXPIRED, result)
         return Outcome(ANSWERED, BY_CODE) if result.state == DONE else Outcome(FAILED, result.text)
 
     @inlineCallbacks
     def _say(
-        self, turn: TurnRecord, chosen: Excuse, number: int, **metadata: str
+        self, turn: TurnRecord, chosen: OwnWords, number: int, **metadata: str
     ) -> Coroutine[ToolResult | str]:
         """Say words that are no model's. Fires with the result, or why its outcome is unknown."""
         # Somebody who arrived in the meantime must not hear what only others may know.
@@ -117,15 +100,16 @@ class Fallback:
         return result
 
     @inlineCallbacks
-    def _choose(self, turn: TurnRecord, failed: Outcome, answer_lost: bool) -> Coroutine[Excuse]:
+    def _choose(self, turn: TurnRecord, failed: Outcome, answer_lost: bool) -> Coroutine[OwnWords]:
         """Fire with the builder's line, a busy model's, the stand-in's, or the game's."""
         # What a guard refuses is passed over.
         own = self._mind.config.fallback_line or ""
         if own and not (yield self._moderation_gate.why_unsaid(own, True)):
-            return Excuse(own)
+            return OwnWords(own)
         key = "busy" if failed.kind == Busy.kind else "fallback"
         if key == "fallback" and not answer_lost and self._mind.profile.client != STAND_IN.client:
-            spare: Excuse = yield self._ask_stand_in(turn)
+            audience = self._tool_executor.audience_now(turn)
+            spare: OwnWords = yield ask_stand_in(self._mind, self._prompts, turn, audience)
             if spare.words and not (yield self._moderation_gate.why_unsaid(spare.words)):
                 return spare
         # The game's variants: the unsaid ones, then those said longest ago.
@@ -134,32 +118,5 @@ class Fallback:
         variants = filter(str.strip, self._mind.services.text(key).splitlines())
         for words in sorted(variants, key=lambda words: last.get(words, -1)):
             if words and not (yield self._moderation_gate.why_unsaid(words, True)):
-                return Excuse(words)
-        return Excuse("")
-
-    @inlineCallbacks
-    def _ask_stand_in(self, turn: TurnRecord) -> Coroutine[Excuse]:
-        """Ask the stand-in for a line, without tools, since it must not act for the model.
-
-        Fires with an `Excuse`, whose words are empty if there are none; fails only with
-        TurnAborted.
-        """
-        audience = self._tool_executor.audience_now(turn)
-        deadline_at = self._mind.clock.seconds() + STAND_IN_TIME_S
-        try:
-            asking = PromptRequest(turn.events)
-            prompt = self._prompts.build(CONTEXT_TICK_EVENT, audience, asking)
-            request = self._prompts.request(turn, prompt, asking, 1)
-            reply: LLMReply = yield self._mind.services.gateway.complete(
-                request, STAND_IN, deadline_at
-            )
-        except TurnAborted:
-            raise
-        except ProviderError:
-            return Excuse("")
-        except Exception:  # noqa: BLE001  # whatever failed the turn may fail here again
-            message = "{name}, {turn}: the stand-in failed; using the game's line"
-            log.failure(message, name=self._mind.name, turn=turn_label(turn.id))
-            return Excuse("")
-        words = spoken_words(reply.content, self._mind.name, self._mind.config.max_speech_chars)
-        return Excuse(words, prompt.private, audience, prompt.authors)
+                return OwnWords(words)
+        return OwnWords("")

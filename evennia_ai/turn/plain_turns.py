@@ -15,8 +15,10 @@ from dataclasses import dataclass, replace
 from twisted.internet.defer import Deferred, inlineCallbacks
 
 from evennia_ai import ports
-from evennia_ai.messages import EMOTE, WHISPER, LLMReply, Situation, ToolCallRequest, as_name
+from evennia_ai.messages import EMOTE, WHISPER, LLMReply, ToolCallRequest, as_name
 from evennia_ai.policy.context.situation_updates import Row
+from evennia_ai.policy.conversation.hinted_acts import EVERY as HINTED
+from evennia_ai.policy.conversation.hinted_acts import Hint, hinted_act, hints
 from evennia_ai.policy.conversation.requested_acts import (
     ANSWERS,
     ASKED,
@@ -27,19 +29,16 @@ from evennia_ai.policy.conversation.requested_acts import (
     FORBIDDEN_MORE,
     GRANTS_IT,
     TELLING,
-    Deed,
     RequestedAct,
     by_kind,
     calls_for,
     cannot_be_answered,
-    deeds_here,
     exit_parts,
     grants,
     margin_of_asking,
     match_name,
     orders_a_program,
     requested_act,
-    things_taken,
 )
 from evennia_ai.policy.conversation.tool_call_rules import LoopState, begin_step
 from evennia_ai.policy.facts.check import without_address
@@ -64,11 +63,7 @@ from evennia_ai.turn.tool_executor import ToolExecutor
 
 NOT_HERE = "You do not have that."
 GOING = "You walk to the {exit} now."
-# How near a stage direction is to the act that it tells, and the line to asking for that.
-LIKE_DEED, LIKE_REQUEST = 0.6, 0.3
-# How near a line that names a thing is to asking for it: 4 of 13 acts that three strangers wanted
-# and no pattern reads, and none of 36 other lines that name one (MiniLM).
-WANTED = 0.5
+WHISPERING = "You whisper to {name} now."
 FOREIGN_LORE = 5  # pieces that stand before a line in another language than the persona's
 # The nearness of a sentence to a line that asks nothing, from which on it says that again: five of
 # 82 replies of a 1.5B model, all of them judged wrong (MiniLM).
@@ -85,6 +80,7 @@ class Requested:
     after: tuple[ToolCallRequest, ...] = ()
     notes: tuple[str, ...] = ()
     target: str = ""  # what the calls are about
+    whispered_to: str = ""  # who alone is to hear the reply
 
 
 @dataclass(eq=False)
@@ -93,16 +89,18 @@ class LineNotes:
 
     _mind: ports.MindContext
 
-    def prepare(self, lines: Iterable[str]) -> Deferred[None]:
+    def prepare(self, lines: Sequence[str]) -> Deferred[None]:
         """Fire when the meaning of some lines is known; never fails."""
         words = map(self.words_of, lines)
         texts = [*words, *self._mind.who.persona.never, *self._persona()]
         texts += [*EXAMPLES, *TELLING, *plain_prompt.KIND_LINES, *plain_prompt.HERE_LINES]
-        texts += [deed.request for deed in self._deeds()]
+        speakers = (parse_heard_line(line, "")[0] for line in lines)
+        possible = map(self._hints, lines, speakers)
+        texts += [*HINTED, *(words for each in possible for _act, words in each)]
         return self._mind.services.nearness.prepare(self._mind.services, texts)
 
     def _by_code(self, line: str, best: float) -> str:
-        """Return the key of the game's text that answers a prepared line, "" for a model's turn.
+        """Return the game's text that answers a prepared line, "" for a model's turn.
 
         ``best`` is as in `_note`. What a small model makes of an order to a program, of what
         nobody here knows, or of what the character never does, is worse than such a text.
@@ -110,11 +108,12 @@ class LineNotes:
         cosines = self._mind.services.nearness.cosines(self.words_of(line), EXAMPLES)
         if not cosines:
             return ""
+        text = self._mind.services.text
         if self.is_forbidden(line):
-            return plain_prompt.REFUSES
+            return text(plain_prompt.REFUSES)
         if orders_a_program(cosines):
-            return plain_prompt.NOT_UNDERSTOOD
-        return plain_prompt.NOT_KNOWN if cannot_be_answered(cosines, best) else ""
+            return text(plain_prompt.NOT_UNDERSTOOD)
+        return text(plain_prompt.NOT_KNOWN) if cannot_be_answered(cosines, best) else ""
 
     def read(
         self, line: str, rows: Iterable[Row], recalled: Sequence[Row], foreign: bool, done: bool
@@ -159,21 +158,19 @@ class LineNotes:
         cosines = self._mind.services.nearness.cosines
         return margin_of_asking(words, cosines(words, ASKING), cosines(words, TELLING))
 
-    def wanted(self, line: str, speaker: str) -> RequestedAct | None:
-        """Return the act that a prepared line wants without asking for it, None if none is sure.
+    def hinted(self, line: str, speaker: str) -> RequestedAct | None:
+        """Return the act that a prepared line hints at, None if it surely hints at none."""
+        possible = [*self._hints(line, speaker)]
+        return hinted_act(possible, self._mind.services.nearness.cosines)
 
-        It must name a thing that is here, and be like a request more than like any other talk.
-        """
-        words, nearness = self.words_of(line), self._mind.services.nearness
-        named = [deed for deed in self._deeds(speaker) if match_name(words, [deed.act.target])]
-        near = nearness.cosines(words, [deed.request for deed in named])
-        kind, _near = plain_prompt.kind_of(nearness.cosines(words, plain_prompt.KIND_LINES))
-        if not near or kind != plain_prompt.REQUEST or max(near) < WANTED:
-            return None
-        return named[near.index(max(near))].act
+    def _hints(self, line: str, speaker: str) -> Iterator[Hint]:
+        here = self._mind.world.situation(self._mind.character)
+        return hints(self.words_of(line), here, speaker)
 
-    def _deeds(self, speaker: str = "") -> Iterator[Deed]:
-        return things_taken(self._mind.world.situation(self._mind.character), speaker)
+    def is_refused(self, line: str) -> bool:
+        """Return True for a prepared line that the game's texts refuse, whatever is known of it."""
+        cosines = self._mind.services.nearness.cosines(self.words_of(line), EXAMPLES)
+        return self.is_forbidden(line) or (bool(cosines) and orders_a_program(cosines))
 
     def is_forbidden(self, line: str) -> bool:
         """Return True for a prepared line about what the character never does.
@@ -233,6 +230,12 @@ class PlainTurns:
     _moderation_gate: ModerationGate
     _line_notes: LineNotes
 
+    def may_tell(self, turn: ports.TurnRecord, requested: Requested) -> bool:
+        """Return True if what code knows may answer a turn: the newest line asks for no act."""
+        lines = [event.text for event in turn.from_others]
+        is_open = bool(lines) and not turn.done_before and requested == Requested()
+        return is_open and not any(map(self._line_notes.is_refused, lines))
+
     def requested(self, turn: ports.TurnRecord) -> Requested:
         """Return what the newest line asks for; nothing that it never does, or that is not sure."""
         if not turn.from_others or turn.done_before:
@@ -244,7 +247,7 @@ class PlainTurns:
         words = called.sub("", self._line_notes.words_of(event.text))  # "Hey Mira, ..."
         acts = (requested_act(text, here, event.speaker_name) for text in sentences(words))
         read = [*filter(None, acts)]
-        likely = None if read else self._line_notes.wanted(event.text, event.speaker_name)
+        likely = None if read else self._line_notes.hinted(event.text, event.speaker_name)
         act = next((act for act in read if not act.back), likely)
         if act is None or not act.is_sure:
             return Requested(notes=(NOT_HERE,) if act else ())
@@ -252,6 +255,9 @@ class PlainTurns:
             target = exit_parts(act.target)[0]
             notes = (GOING.format(exit=target),)
             return Requested((), tuple(calls_for(act, here)), notes, target)
+        if act.act == WHISPER:
+            notes = (WHISPERING.format(name=act.target),)
+            return Requested((), (), notes, act.target, act.target)
         return Requested(tuple(calls_for(act, here)), target=act.target)
 
     @inlineCallbacks
@@ -286,10 +292,9 @@ class PlainTurns:
     def speak(
         self, turn: ports.TurnRecord, reply: LLMReply, calls: ToolCallRunner, requested: Requested
     ) -> Coroutine[ToolRunResult]:
-        """Say a reply's words, and do or show what its stage directions tell.
+        """Say a reply's words, and show its stage directions.
 
-        What a line ``requested`` is code's to do: a direction that tells it is left out, and no
-        other is done.
+        What a line ``requested`` is code's to do: a direction that tells it is left out.
         """
         here = self._mind.world.situation(self._mind.character)
         speakers = [event.speaker_name for event in turn.from_others]
@@ -311,58 +316,24 @@ class PlainTurns:
         if breaks or (problem == ASSISTANT and line.rstrip().endswith("?")):
             # A second call would cost more, and may do it again.
             key = plain_prompt.REFUSES if breaks else plain_prompt.NOT_KNOWN
-            plain = PlainReply(self.unsaid(key, last))
+            plain = PlainReply(unsaid(self._mind.services.text(key), last))
         if plain.problem:
             refused = spoken(reply.content)
             yield self._tool_executor.refuse(turn, refused, plain.problem, unlogged)
             return replace(calls.ran, refused=plain.problem)
-        wanted: list[ToolCallRequest] = []
+        shown = [text for text in plain.emotes if not match_name(text, [requested.target])]
+        wanted = [spoken(text, f"deed{number}", EMOTE) for number, text in enumerate(shown)]
         speech = spoken(plain.words)
-        emotes = [text for text in plain.emotes if not match_name(text, [requested.target])]
-        for number, text in enumerate(emotes):
-            act: RequestedAct | None = None
-            if not requested.target:
-                act = yield self._deed_of(turn, text, here)
-            if act is None:
-                wanted.append(spoken(text, f"deed{number}", EMOTE))
-            elif act.act == WHISPER:
-                whisper = {"text": plain.words, "target": act.target}
-                speech = ToolCallRequest("", WHISPER, json.dumps(whisper, ensure_ascii=False))
-            else:
-                wanted += calls_for(act, here)
+        if requested.whispered_to:
+            whisper = {"text": plain.words, "target": requested.whispered_to}
+            speech = ToolCallRequest("", WHISPER, json.dumps(whisper, ensure_ascii=False))
         wanted += [speech] if plain.words else []
         whole = replace(reply, content="", tool_calls=tuple(wanted), finish_reason="stop")
         ran: ToolRunResult = yield calls.finish(whole)
         return ran
 
-    @inlineCallbacks
-    def _deed_of(
-        self, turn: ports.TurnRecord, text: str, here: Situation
-    ) -> Coroutine[RequestedAct | None]:
-        """Fire with the act that a stage direction tells, None for a mere gesture.
 
-        The direction must name a thing, an exit or a person that is here, and the newest line must
-        be about it: a small model also hands out what nobody asked for.
-        """
-        if not turn.from_others:
-            return None
-        event = turn.from_others[-1]
-        possible = deeds_here(here, event.speaker_name)
-        deeds = [deed for deed in possible if match_name(text, [deed.act.target])]
-        if not deeds or self._line_notes.is_forbidden(event.text):
-            return None
-        line, nearness = self._line_notes.words_of(event.text), self._mind.services.nearness
-        texts = [words for deed in deeds for words in (deed.told, deed.request)]
-        yield nearness.prepare(self._mind.services, [text, line, *texts])
-        likes = nearness.cosines(text, [deed.told for deed in deeds])
-        near = nearness.cosines(line, [deed.request for deed in deeds])
-        rows = zip(likes, near, deeds, strict=False)
-        likely = [row for row in rows if row[0] >= LIKE_DEED and row[1] >= LIKE_REQUEST]
-        best = max(likely, key=lambda row: row[0] + row[1], default=None)
-        return best[2].act if best and best[2].act.act != EMOTE else None
-
-    def unsaid(self, key: str, last: Sequence[str]) -> str:
-        """Return a text of the game's, if it can one that was not said; else the oldest."""
-        variants = self._mind.services.text(key).splitlines()
-        places = {words: number for number, words in enumerate(last)}
-        return min(variants, key=lambda words: places.get(words, -1))
+def unsaid(variants: str, last: Sequence[str]) -> str:
+    """Return one of the lines of a text that was not said if there is one, else the oldest."""
+    places = {words: number for number, words in enumerate(last)}
+    return min(variants.splitlines(), key=lambda words: places.get(words, -1))

@@ -89,7 +89,7 @@ class Prompt:
     scenes: tuple[ChatMessage, ...] = ()  # the situation updates that it shows first
     authors: Authors = frozenset()  # everybody whose words it holds (`policy.audience`)
     others_tokens: int = 0  # of lines of people who are not answered
-    by_code: str = ""  # the key of the game's text that answers it better than a small model
+    by_code: str = ""  # the game's text that answers it better than a small model
 
 
 @dataclass(frozen=True)

@@ -26,9 +26,10 @@ from evennia_ai.scheduling import Coroutine
 from evennia_ai.turn.context_selection import ContextSelector
 from evennia_ai.turn.guardrails import ModerationGate, OutputGuardrail, text_of
 from evennia_ai.turn.model_call import ModelCalls, has_model
-from evennia_ai.turn.plain_turns import PlainTurns, Requested
+from evennia_ai.turn.plain_turns import PlainTurns, Requested, unsaid
 from evennia_ai.turn.prompt_building import Prompt, PromptBuilder, PromptRequest
 from evennia_ai.turn.prompt_contexts import TurnKind
+from evennia_ai.turn.stand_in import NO_WORDS, OwnWords, ask_stand_in
 from evennia_ai.turn.tool_call_runner import ToolCallRunner, ToolRunResult, unlogged
 from evennia_ai.turn.tool_executor import DONE, ToolExecutor
 
@@ -72,6 +73,7 @@ class Progress:
     ended: bool = False  # whether the turn needs no further reply
     # What the line asked for, of a model of the mode `PLAIN`; None until it was read.
     requested: Requested | None = None
+    fact: OwnWords = NO_WORDS  # what surely answers the line
 
     def after(self, ran: ToolRunResult) -> Progress:
         """Return it after the calls of a reply."""
@@ -143,8 +145,15 @@ class ReActLoop:
     def _do_requested(
         self, turn: ports.TurnRecord, context: TurnKind, deadline_at: float, progress: Progress
     ) -> Coroutine[Progress]:
-        """Do what the newest line asks for, before a model of the mode `PLAIN` speaks of it."""
+        """Do what the newest line asks for, before a model of the mode `PLAIN` speaks of it.
+
+        If it asks for nothing, find what surely answers it: a small model tells that worse.
+        """
         requested = self._plain.requested(turn)
+        if self._plain.may_tell(turn, requested):
+            audience = self._tool_executor.audience_now(turn)
+            fact = yield ask_stand_in(self._mind, self._prompts, turn, audience, certain=True)
+            return replace(progress, requested=requested, fact=fact)
         progress = replace(progress, requested=requested)
         ran = yield self._plain.run(turn, context, deadline_at, requested.before, progress.loop)
         return progress if ran is None else progress.after(ran)
@@ -219,7 +228,7 @@ class ReActLoop:
         prepared = self.prepare(turn, context, deadline_at, progress)
         begun.append(prepared.calls)
         if prepared.by_code:
-            words = self._plain.unsaid(prepared.by_code, prepared.calls.check.spoken)
+            words = unsaid(prepared.by_code, prepared.calls.check.spoken)
             return StepReply(LLMReply(words), prepared.calls, True)
         caller = replace(prepared.request.caller, may_wait=False)  # or no event could be answered
         request = replace(prepared.request, on_call=prepared.calls.arrive, caller=caller)
@@ -242,12 +251,13 @@ class ReActLoop:
             undone=progress.undone,
             notes=progress.requested.notes if progress.requested else (),
         )
-        prompt = self._prompts.build(context, audience, asking)
+        prompt, fact = self._prompts.build(context, audience, asking), progress.fact
+        prompt = replace(prompt, by_code=fact.words * (not progress.refused) or prompt.by_code)
         tools = replace(
             tools,
-            private=tools.private or prompt.private,
+            private=tools.private or prompt.private or fact.private,
             deadline_at=deadline_at,
-            authors=progress.authors | prompt.authors,
+            authors=progress.authors | prompt.authors | fact.authors,
             heard=tuple(event.text for event in turn.from_others),
             refused=progress.refused,
         )
@@ -335,7 +345,7 @@ class Prepared:
     request: ports.LLMRequest
     scenes: Sequence[ChatMessage]  # that it shows first
     calls: ToolCallRunner
-    by_code: str  # the key of the text that answers in the place of a model, "" for none
+    by_code: str  # the variants of what is said in the place of a model, "" for none
 
 
 def remember_earlier(turn: ports.TurnRecord, specs: Mapping[str, ports.ToolSpec]) -> LoopState:

@@ -165,13 +165,16 @@ class Recall:
             context=context,
         )
         matches = search(memory_query(talk.asked, self._mind.name))
-        best = max((match.fit for match in matches), default=0.0)
+        best = best_fit(matches)
         if wanted.brief and earlier and best < NEAR_NOTHING:
             # The line alone is near to none of them, whatever it follows up.
-            matches = search(follow_up_query(talk, self._mind.name))
-            best = max((match.fit for match in matches), default=0.0)
-            scale = min(1.0, FOLLOWED / best) if best > 0 else 1.0
-            matches = [replace(match, fit=scale * match.fit) for match in matches]
+            followed = search(follow_up_query(talk, self._mind.name))
+            scale = min(1.0, FOLLOWED / max(best_fit(followed), FOLLOWED))
+            own = {match.record["id"]: match.fit for match in matches}
+            matches = [
+                replace(match, fit=max(scale * match.fit, own.pop(match.record["id"], 0.0)))
+                for match in followed
+            ] + [match for match in matches if match.record["id"] in own]
         return without_questions(matches, talk.asked)
 
     def _choose(
@@ -258,6 +261,10 @@ class Recall:
         if is_synthesis(record):
             text = nearest_lines(text, words, LINE_CHARS)
         return unmarked(f"{age}{label}: {shown(text)}")
+
+
+def best_fit(matches: Iterable[MemoryMatch]) -> float:
+    return max((match.fit for match in matches), default=0.0)
 
 
 def room_for(lines: Iterable[str]) -> int:

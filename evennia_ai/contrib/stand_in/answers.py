@@ -19,6 +19,7 @@ ASK_ALL = frozenset({"wares", "price", "food", "drink"})  # of a keeper: all tha
 SOLD = frozenset({"price", "ask_goal"})  # kinds that ask what a ware costs, if they name one
 # Kinds of questions that what it sees and did answers first.
 SEEN = frozenset("who_here what_here time carry place_name exits recall_gift".split())
+CERTAIN = ("self", "lore", "note")  # sources that answer where a model would
 SHORT = 5  # words of a line that only names a ware
 FEW = 4  # words of a topic that names a thing
 
@@ -44,6 +45,27 @@ def answer(view: StandInView, text: str) -> str:
     if not intent.say:
         return _to_question(view, text) if asks else _to_statement(view, text)
     return view.phrase(intent.key, topic=topic)
+
+
+def certain_answer(view: StandInView, text: str) -> str:
+    """Return what is here, was told, or is known about a question, "" if nothing surely answers it."""
+    language = view.language
+    intent, topic = view.asked_of(text)
+    asks = language.asks(text) or language.finds("follow_up", text)
+    if not (language.full and asks):
+        return ""
+    seen = HANDLERS[intent.key](view, text, topic) if intent.key in SEEN else ""
+    line = recalled.find_told(view, text)
+    own = line is not None and line.speaker == view.speaker and recalled.turned(view, line.text)
+    if seen or (line and own and (line.is_certain or text.rstrip().endswith("?"))):
+        return seen or recalled.told(view, text)
+    if intent.tells and (known := view.known(text, intent.sources, intent)):
+        return known
+    identity = view.character.identity
+    own_and_lore = [item for item in view.of(CERTAIN) if item.text != identity]
+    return (
+        "" if view.is_foreign else view.best(view.find(text, own_and_lore, sure=bool(intent.say)))
+    )
 
 
 def _sought(view: StandInView, intent: Intent, topic: str, text: str) -> str:
@@ -196,9 +218,10 @@ def _exits(view: StandInView, text: str, topic: str) -> str:
         return known
     if not exit_name:
         parts, joint = map(exit_parts, view.situation.exits), view.language.data["joints"]["to"]
-        names = [f"{name} {joint} {leads}" if leads else name for name, leads in parts]
-        ways = view.listing("exits", "exits_none", names, "exits")
-        return f"{view.phrase('way_to')} {ways}" if topic else ways
+        ways = ((name, leads * (leads.lower() != name.lower())) for name, leads in parts)
+        names = [f"{name} {joint} {leads}" if leads else name for name, leads in ways]
+        listed = view.listing("exits", "exits_none", names, "exits")
+        return f"{view.phrase('way_to')} {listed}" if topic else listed
     name, leads = exit_parts(exit_name)
     key = "exit" if name in view.language.data.get("opposites", ()) else "exit_named"
     return view.phrase(key, exit=name, place=leads or name)

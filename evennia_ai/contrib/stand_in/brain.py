@@ -8,7 +8,7 @@ from dataclasses import replace
 from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.config import ModelProfile
-from evennia_ai.contrib.stand_in.answers import answer
+from evennia_ai.contrib.stand_in.answers import answer, certain_answer
 from evennia_ai.contrib.stand_in.languages import (
     COURTESIES,
     ENGLISH,
@@ -101,6 +101,10 @@ class StandIn:
         if done(view.transcript.acts, SAY) or done(view.transcript.acts, WHISPER):
             return _with_calls(_still("I have said what I could"))  # it does not try again
         views = _by_speaker(view)
+        if request.certain:
+            views = [item.in_the_open for item in views]
+            facts = (certain_answer(item, text) for item in views for text in _weighed(item))
+            return LLMReply(" ".join(dict.fromkeys(filter(None, facts))), model=MODEL)
         for item in views:
             hostile = any(item.language.key_of(text) in HOSTILE for text in item.sentences)
             deaf = hostile or not item.language.full or item.speaker in request.assistants

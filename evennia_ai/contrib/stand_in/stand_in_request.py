@@ -31,6 +31,7 @@ class StandInRequest:
     situation: Situation = field(default_factory=Situation)  # what the character perceives
     lore: tuple[str, ...] = ()
     step: int = 1  # number of the turn's model call, from 1
+    certain: bool = False  # whether it says nothing but what it surely knows
     material: tuple[str, ...] = ()  # of a summary: the previous one, then each message's line
     room_tokens: int = 0  # the most tokens for a summary
     excuses: tuple[str, ...] = ()  # said lately in place of an answer; no message has them
@@ -51,6 +52,7 @@ def read_source(request: LLMRequest) -> StandInRequest:
         tuple(HeardLine(line.kind, line.speaker_name, line.text, line.private) for line in events),
         request.situation,
         step=request.trace.step if request.trace else 1,
+        certain=request.certain,
         assistants=frozenset(line.speaker_name for line in events if line.hops),
         messages=request.messages,
         tools=frozenset(tool["function"]["name"] for tool in request.all_tools),

@@ -192,6 +192,14 @@ class StandInView:
         fit, key = max(fits, default=(0.0, ""))
         return key if fit >= least else ""
 
+    @property
+    def in_the_open(self) -> Self:
+        """Return the view without what the persona keeps to itself."""
+        persona = replace(self.scene.persona, knows=())
+        facts = read_character(persona, self.name, self.languages).facts
+        known = (item for item in self.passages if item.source != "self" or item.text in facts)
+        return replace(self, passages=tuple(known))
+
     # --- what was said before ---
 
     @cached_property

@@ -74,7 +74,7 @@ TELL_NOTE = "You answer {speaker} with a thought of your own."
 class LineReading(NamedTuple):
     """What code makes of a line: rows of the moment, rows that may answer the line, and a note.
 
-    ``by_code`` is the key of the game's text that answers it in the place of a model.
+    ``by_code`` is the game's text that answers it in the place of a model.
     """
 
     now: list[Row]
