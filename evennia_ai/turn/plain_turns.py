@@ -26,6 +26,7 @@ from evennia_ai.policy.conversation.requested_acts import (
     ASKING,
     EXAMPLES,
     FORBIDDEN,
+    FORBIDDEN_ACT,
     FORBIDDEN_MORE,
     GRANTS_IT,
     TELLING,
@@ -167,12 +168,7 @@ class LineNotes:
         here = self._mind.world.situation(self._mind.character)
         return hints(self.words_of(line), here, speaker)
 
-    def is_refused(self, line: str) -> bool:
-        """Return True for a prepared line that the game's texts refuse, whatever is known of it."""
-        cosines = self._mind.services.nearness.cosines(self.words_of(line), EXAMPLES)
-        return self.is_forbidden(line) or (bool(cosines) and orders_a_program(cosines))
-
-    def is_forbidden(self, line: str) -> bool:
+    def is_forbidden(self, line: str, least: float = FORBIDDEN) -> bool:
         """Return True for a prepared line about what the character never does.
 
         What others may not know stands in no prompt: the model cannot tell it.
@@ -180,7 +176,7 @@ class LineNotes:
         nearness, words = self._mind.services.nearness, self.words_of(line)
         cosines = nearness.cosines(words, self._mind.who.persona.never)
         _orders, _questions, talk = by_kind(nearness.cosines(words, EXAMPLES))
-        return bool(cosines) and max(cosines) >= max(FORBIDDEN, talk + FORBIDDEN_MORE)
+        return bool(cosines) and max(cosines) >= max(least, talk + FORBIDDEN_MORE)
 
     @inlineCallbacks
     def breaks(self, sentences: Sequence[str], line: str) -> Coroutine[bool]:
@@ -232,16 +228,14 @@ class PlainTurns:
 
     def may_tell(self, turn: ports.TurnRecord, requested: Requested) -> bool:
         """Return True if what code knows may answer a turn: the newest line asks for no act."""
-        lines = [event.text for event in turn.from_others]
-        is_open = bool(lines) and not turn.done_before and requested == Requested()
-        return is_open and not any(map(self._line_notes.is_refused, lines))
+        return bool(turn.from_others) and not turn.done_before and requested == Requested()
 
     def requested(self, turn: ports.TurnRecord) -> Requested:
         """Return what the newest line asks for; nothing that it never does, or that is not sure."""
         if not turn.from_others or turn.done_before:
             return Requested()
         event, here = turn.from_others[-1], self._mind.world.situation(self._mind.character)
-        if self._line_notes.is_forbidden(event.text):
+        if self._line_notes.is_forbidden(event.text, FORBIDDEN_ACT):
             return Requested()
         called = re.compile(rf"\A(?:\w+\W+){{0,2}}{re.escape(self._mind.name)}\s*[,:!]\s*", re.I)
         words = called.sub("", self._line_notes.words_of(event.text))  # "Hey Mira, ..."
@@ -311,7 +305,7 @@ class PlainTurns:
         new = [part for part in kept if not self._line_notes.says_again(part, line)]
         if len(new) < len(kept):
             plain = plain._replace(words=" ".join(new), problem="" if new else ECHO)
-        breaks: bool = yield self._line_notes.breaks(parts, line)
+        breaks = not requested.target and (yield self._line_notes.breaks(parts, line))
         problem = plain.problem or (plain.words and calls.check.problem(spoken(plain.words)))
         if breaks or (problem == ASSISTANT and line.rstrip().endswith("?")):
             # A second call would cost more, and may do it again.

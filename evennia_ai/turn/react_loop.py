@@ -252,7 +252,7 @@ class ReActLoop:
             notes=progress.requested.notes if progress.requested else (),
         )
         prompt, fact = self._prompts.build(context, audience, asking), progress.fact
-        prompt = replace(prompt, by_code=fact.words * (not progress.refused) or prompt.by_code)
+        prompt = replace(prompt, by_code=prompt.by_code or fact.words * (not progress.refused))
         tools = replace(
             tools,
             private=tools.private or prompt.private or fact.private,

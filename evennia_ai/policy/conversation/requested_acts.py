@@ -255,13 +255,14 @@ NEAREST = 3  # examples of a kind that a line is compared with
 ORDERED = 0.06
 # By how well the best row fits, at most: 32 of 48 questions that nobody can answer, and 10 of 440
 # lines of other kinds, eight of them while nothing here answers them.
-UNANSWERABLE = ((0.3, 0.06), (0.4, 0.1), (1.0, 0.3))
+UNANSWERABLE = ((0.3, 0.06), (0.38, 0.1), (1.0, 0.3))
 # How much nearer a line without "?" is to questions than to what people tell: 43 of 48 questions,
 # and 94 of 178 others. What a row fits so well asks for it.
 ASKED, ASKED_ROW = 0.02, 0.4
 # The nearness of a line to what the character never does, and how much nearer it is to that than to
 # other talk: 27 of 48 attempts of four strangers, 11 of 440 harmless lines.
 FORBIDDEN, FORBIDDEN_MORE = 0.33, 0.05
+FORBIDDEN_ACT = 0.4  # of a line that asks for an act with what is here
 GRANTS_IT = 0.5  # the nearness of a reply to it, if the line did not ask for it
 GRANTED = -0.02  # how much nearer a sentence is to granting than to refusing (15 of 16 right)
 
