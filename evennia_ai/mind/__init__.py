@@ -104,6 +104,7 @@ class Mind:
         self.tool_executor = ToolExecutor(
             has, ToolMindContext(**vars(has), line=self.recall.line, use=self.meter.measure)
         )
+        self.fallback = Fallback(has, self.prompts, self.tool_executor, self.moderation_gate)
         self.loop = ReActLoop(
             has,
             self.selector,
@@ -112,6 +113,7 @@ class Mind:
             self.tool_executor,
             self.moderation_gate,
             PlainTurns(has, self.tool_executor, self.moderation_gate, self.line_notes),
+            self.fallback.answer_surely,
             lambda: self.emergency.on_overflow(),  # noqa: PLW0108  # made after the loop
         )
 
@@ -134,7 +136,7 @@ class Mind:
             has,
             self.moderation_gate,
             self.loop,
-            Fallback(has, self.prompts, self.tool_executor, self.moderation_gate),
+            self.fallback,
             self.tool_executor,
             self.selector,
             self.emergency.make_room,

@@ -2,10 +2,12 @@
 
 from dataclasses import dataclass, replace
 
-from twisted.internet.defer import inlineCallbacks
+from twisted.internet.defer import Deferred, inlineCallbacks
+from twisted.logger import Logger
 
-from evennia_ai.errors import Busy, OutcomeUnknown
-from evennia_ai.messages import EXCUSE
+from evennia_ai.config import ModelProfile
+from evennia_ai.errors import Busy, OutcomeUnknown, ProviderError, TurnAborted
+from evennia_ai.messages import EXCUSE, LLMReply, turn_label
 from evennia_ai.policy.conversation.ai_disclosure import (
     DENYING,
     asking,
@@ -14,17 +16,22 @@ from evennia_ai.policy.conversation.ai_disclosure import (
     true_answer,
 )
 from evennia_ai.policy.conversation.tool_call_rules import own_call_id
+from evennia_ai.policy.sanitize import spoken_words
 from evennia_ai.ports import MindContext, ToolResult, TurnRecord
 from evennia_ai.scheduling import Coroutine
 from evennia_ai.turn.guardrails import ModerationGate
-from evennia_ai.turn.prompt_building import PromptBuilder
-from evennia_ai.turn.react_loop import ANSWERED, EXCUSED, EXPIRED, FAILED, Outcome
-from evennia_ai.turn.stand_in import STAND_IN, OwnWords, ask_stand_in
+from evennia_ai.turn.prompt_building import PromptBuilder, PromptRequest
+from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
+from evennia_ai.turn.react_loop import ANSWERED, EXCUSED, EXPIRED, FAILED, Outcome, OwnWords
 from evennia_ai.turn.tool_executor import DONE, ToolExecutor
+
+log = Logger()
 
 EXCUSE_STEP = 0
 BY_CODE = "whether it is a machine is answered by code"
+STAND_IN_TIME_S = 0.5
 SPEAKING_TIME_S = 0.5
+STAND_IN = ModelProfile("offline", client="offline", model="offline")
 
 
 @dataclass(eq=False)
@@ -108,8 +115,7 @@ class Fallback:
             return OwnWords(own)
         key = "busy" if failed.kind == Busy.kind else "fallback"
         if key == "fallback" and not answer_lost and self._mind.profile.client != STAND_IN.client:
-            audience = self._tool_executor.audience_now(turn)
-            spare: OwnWords = yield ask_stand_in(self._mind, self._prompts, turn, audience)
+            spare: OwnWords = yield self._ask_stand_in(turn)
             if spare.words and not (yield self._moderation_gate.why_unsaid(spare.words)):
                 return spare
         # The game's variants: the unsaid ones, then those said longest ago.
@@ -120,3 +126,35 @@ class Fallback:
             if words and not (yield self._moderation_gate.why_unsaid(words, True)):
                 return OwnWords(words)
         return OwnWords("")
+
+    def answer_surely(self, turn: TurnRecord) -> Deferred[OwnWords]:
+        """Fire with what the stand-in surely knows in answer to a turn, else with no words."""
+        return self._ask_stand_in(turn, True)
+
+    @inlineCallbacks
+    def _ask_stand_in(self, turn: TurnRecord, certain: bool = False) -> Coroutine[OwnWords]:
+        """Ask the stand-in for a line, without tools, since it must not act for the model.
+
+        If ``certain``, it says only what it surely knows. Fires with no words if there are none;
+        fails only with TurnAborted.
+        """
+        audience = self._tool_executor.audience_now(turn)
+        deadline_at = self._mind.clock.seconds() + STAND_IN_TIME_S
+        try:
+            asking = PromptRequest(turn.events)
+            prompt = self._prompts.build(CONTEXT_TICK_EVENT, audience, asking)
+            request = self._prompts.request(turn, prompt, asking, 1)
+            request = replace(request, certain=certain)
+            reply: LLMReply = yield self._mind.services.gateway.complete(
+                request, STAND_IN, deadline_at
+            )
+        except TurnAborted:
+            raise
+        except ProviderError:
+            return OwnWords()
+        except Exception:  # noqa: BLE001  # whatever failed the turn may fail here again
+            message = "{name}, {turn}: the stand-in failed; using the game's line"
+            log.failure(message, name=self._mind.name, turn=turn_label(turn.id))
+            return OwnWords()
+        words = spoken_words(reply.content, self._mind.name, self._mind.config.max_speech_chars)
+        return OwnWords(words, prompt.private, audience, prompt.authors)

@@ -17,8 +17,6 @@ from twisted.internet.defer import Deferred, inlineCallbacks
 from evennia_ai import ports
 from evennia_ai.messages import EMOTE, WHISPER, LLMReply, ToolCallRequest, as_name
 from evennia_ai.policy.context.situation_updates import Row
-from evennia_ai.policy.conversation.hinted_acts import EVERY as HINTED
-from evennia_ai.policy.conversation.hinted_acts import Hint, hinted_act, hints
 from evennia_ai.policy.conversation.requested_acts import (
     ANSWERS,
     ASKED,
@@ -29,13 +27,17 @@ from evennia_ai.policy.conversation.requested_acts import (
     FORBIDDEN_ACT,
     FORBIDDEN_MORE,
     GRANTS_IT,
+    HINT_LINES,
     TELLING,
+    Hint,
     RequestedAct,
     by_kind,
     calls_for,
     cannot_be_answered,
     exit_parts,
     grants,
+    hinted_act,
+    hints,
     margin_of_asking,
     match_name,
     orders_a_program,
@@ -43,7 +45,7 @@ from evennia_ai.policy.conversation.requested_acts import (
 )
 from evennia_ai.policy.conversation.tool_call_rules import LoopState, begin_step
 from evennia_ai.policy.facts.check import without_address
-from evennia_ai.policy.facts.terms import heard_words, parse_heard_line
+from evennia_ai.policy.facts.terms import heard_words, normal_words, parse_heard_line
 from evennia_ai.policy.replies.output_checks import ECHO
 from evennia_ai.policy.replies.plain_reply import (
     ASSISTANT,
@@ -69,6 +71,7 @@ FOREIGN_LORE = 5  # pieces that stand before a line in another language than the
 # The nearness of a sentence to a line that asks nothing, from which on it says that again: five of
 # 82 replies of a 1.5B model, all of them judged wrong (MiniLM).
 SAID_AGAIN = 0.72
+NEW_WORDS = 3  # a sentence of so many words that carry meaning has one that the line has not
 LAST_REPLIES = 10  # with which a reply is compared
 
 
@@ -94,10 +97,10 @@ class LineNotes:
         """Fire when the meaning of some lines is known; never fails."""
         words = map(self.words_of, lines)
         texts = [*words, *self._mind.who.persona.never, *self._persona()]
-        texts += [*EXAMPLES, *TELLING, *plain_prompt.KIND_LINES, *plain_prompt.HERE_LINES]
+        texts += [*EXAMPLES, *TELLING, *plain_prompt.KIND_LINES]
         speakers = (parse_heard_line(line, "")[0] for line in lines)
         possible = map(self._hints, lines, speakers)
-        texts += [*HINTED, *(words for each in possible for _act, words in each)]
+        texts += [*HINT_LINES, *(words for each in possible for _act, words in each)]
         return self._mind.services.nearness.prepare(self._mind.services, texts)
 
     def _by_code(self, line: str, best: float) -> str:
@@ -137,9 +140,6 @@ class LineNotes:
             return plain_prompt.LineReading(now, answers)
         best = plain_prompt.best_fit(answers)
         by_code = self._by_code(line, best)
-        here = plain_prompt.here_rows(now, cosines(words, plain_prompt.HERE_LINES))
-        if plain_prompt.best_fit(here) > best:
-            return plain_prompt.LineReading(now, here, "", by_code)
         noted = self._note(line, best)
         return plain_prompt.LineReading(now, [] if noted else answers, noted, by_code)
 
@@ -199,7 +199,9 @@ class LineNotes:
 
     def says_again(self, sentence: str, line: str) -> bool:
         """Return True for a prepared sentence that tells what a line that asks nothing told."""
-        words = self.words_of(line)
+        words, stems = self.words_of(line), {*normal_words(sentence)}
+        if len(stems) >= NEW_WORDS and stems.issubset(normal_words(line)) and "?" not in words[-1:]:
+            return True
         near = max(self._mind.services.nearness.cosines(words, [sentence]), default=0.0)
         return near >= SAID_AGAIN and self._margin_of_asking(words) < ASKED
 
@@ -295,12 +297,14 @@ class PlainTurns:
         others = {plain_prompt.STRANGER, *here.people, *speakers}
         lines, last = [item.text for item in turn.from_others], calls.check.spoken
         cut_off = reply.finish_reason == CUT_OFF
-        known, own = [*lines, AGAIN_PLAIN], self._mind.name
+        # Whoever is to tell another something says it again.
+        answered = [] if requested.whispered_to else lines
+        known, own = [*answered, AGAIN_PLAIN], self._mind.name
         plain = plain_reply(reply.content, own, others, known, last[-LAST_REPLIES:], cut_off)
         parts, nearness = [*map(str.strip, sentences(plain.words))], self._mind.services.nearness
         yield nearness.prepare(self._mind.services, [*parts, *ASSISTANT_SAYS, *CHARACTERS_SAY])
         plain = without_assistant(plain, nearness.cosines)
-        line = " ".join(lines[-1:])
+        line = " ".join(answered[-1:])
         kept = [*map(str.strip, sentences(plain.words))]
         new = [part for part in kept if not self._line_notes.says_again(part, line)]
         if len(new) < len(kept):

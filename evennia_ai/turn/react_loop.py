@@ -11,7 +11,7 @@ from twisted.internet.defer import Deferred, inlineCallbacks
 from evennia_ai import ports
 from evennia_ai.config.profiles import request_form
 from evennia_ai.errors import ContextOverflow, NothingSpoken, ProviderError
-from evennia_ai.messages import NOOP, Authors, ChatMessage, LLMReply
+from evennia_ai.messages import NOOP, Audience, Authors, ChatMessage, LLMReply
 from evennia_ai.policy.conversation.persona_and_lore import render_persona
 from evennia_ai.policy.conversation.tool_call_rules import (
     LoopState,
@@ -29,7 +29,6 @@ from evennia_ai.turn.model_call import ModelCalls, has_model
 from evennia_ai.turn.plain_turns import PlainTurns, Requested, unsaid
 from evennia_ai.turn.prompt_building import Prompt, PromptBuilder, PromptRequest
 from evennia_ai.turn.prompt_contexts import TurnKind
-from evennia_ai.turn.stand_in import NO_WORDS, OwnWords, ask_stand_in
 from evennia_ai.turn.tool_call_runner import ToolCallRunner, ToolRunResult, unlogged
 from evennia_ai.turn.tool_executor import DONE, ToolExecutor
 
@@ -48,6 +47,16 @@ class Outcome:
     state: str
     detail: str = ""
     kind: str = ""  # of the model's error
+
+
+@dataclass(frozen=True)
+class OwnWords:
+    """Words that no model wrote, empty if there are none, and the audience of their prompt."""
+
+    words: str = ""
+    private: bool = False  # True if the prompt held private content
+    audience: Audience | None = None  # None if there was no prompt
+    authors: Authors = frozenset()
 
 
 @dataclass(frozen=True)
@@ -73,7 +82,7 @@ class Progress:
     ended: bool = False  # whether the turn needs no further reply
     # What the line asked for, of a model of the mode `PLAIN`; None until it was read.
     requested: Requested | None = None
-    fact: OwnWords = NO_WORDS  # what surely answers the line
+    fact: OwnWords | None = None  # what surely answers the line
 
     def after(self, ran: ToolRunResult) -> Progress:
         """Return it after the calls of a reply."""
@@ -93,8 +102,8 @@ class Progress:
 class ReActLoop:
     """Runs turns: asks the model, runs the tool calls of its replies, and asks again.
 
-    ``free_overflow`` compacts without a model after an overflow; it fires with True if that freed
-    anything.
+    ``answer_surely`` fires with what code knows of a turn. ``free_overflow`` compacts without a
+    model after an overflow; it fires with True if that freed anything.
     """
 
     _mind: ports.MindContext
@@ -104,6 +113,7 @@ class ReActLoop:
     _tool_executor: ToolExecutor
     _moderation_gate: ModerationGate
     _plain: PlainTurns
+    _answer_surely: Callable[[ports.TurnRecord], Deferred[OwnWords]]
     _free_overflow: Callable[[], Deferred[bool]]
 
     @inlineCallbacks
@@ -151,8 +161,7 @@ class ReActLoop:
         """
         requested = self._plain.requested(turn)
         if self._plain.may_tell(turn, requested):
-            audience = self._tool_executor.audience_now(turn)
-            fact = yield ask_stand_in(self._mind, self._prompts, turn, audience, certain=True)
+            fact = yield self._answer_surely(turn)
             return replace(progress, requested=requested, fact=fact)
         progress = replace(progress, requested=requested)
         ran = yield self._plain.run(turn, context, deadline_at, requested.before, progress.loop)
@@ -251,7 +260,7 @@ class ReActLoop:
             undone=progress.undone,
             notes=progress.requested.notes if progress.requested else (),
         )
-        prompt, fact = self._prompts.build(context, audience, asking), progress.fact
+        prompt, fact = self._prompts.build(context, audience, asking), progress.fact or OwnWords()
         prompt = replace(prompt, by_code=prompt.by_code or fact.words * (not progress.refused))
         tools = replace(
             tools,

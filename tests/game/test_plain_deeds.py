@@ -1,8 +1,10 @@
-"""What a stage direction of a small model tells is done, or shown, or left."""
+"""What a line hints at is done before a small model speaks, and what code surely knows is said."""
 
 import pytest
 
-from evennia_ai.turn.react_loop import EMPTY
+from evennia_ai.contrib.stand_in.brain import StandIn
+from evennia_ai.llm.gateway import ModelGateway
+from evennia_ai.policy.limits.retry import GatewayLimits
 from tests.game import plain_scene
 from tests.game.plain_scene import acts, says, text_of
 
@@ -11,57 +13,68 @@ pytestmark = pytest.mark.engine
 mira, with_meaning = plain_scene.mira, plain_scene.with_meaning
 
 
-def test_a_direction_that_tells_a_deed_is_done(game, with_meaning, ann):
-    """No pattern reads the line; the model's own words do it."""
+@pytest.fixture
+def knowing(with_meaning, game, service):
+    """Mira with the stand-in beside her model."""
+    clients = {"offline": StandIn(), "openai": game.model}
+    service.gateway = ModelGateway(service.clock, clients, GatewayLimits())
+    text = "You are Mira, who keeps the inn. You were born in Saltmere."
+    with_meaning.db.ai_persona = {"text": text, "knows": [SECRET]}
+    with_meaning.assistant.mind.settings.resolve()
+    return with_meaning
+
+
+SECRET = "You buried a chest of gold under the old willow by the mill."
+
+
+def test_what_a_line_hints_at_is_done_and_a_mere_mention_is_not(game, with_meaning, ann, bob):
+    """No pattern reads the lines; code does what they want before the model speaks."""
+    spade = game.thing("rusty spade", with_meaning.location)
     knife = game.thing("carving knife", with_meaning)
-    line = "Mira, that knife in your hand makes me uneasy, must you hold it?"
-    says(game, ann, line, "*puts the knife down* Better?")
-    assert knife.location == ann.character.location
-    assert acts() == [("drop", "done"), ("say", "done")]
-    assert ann.last() == 'Mira says, "Better?"'
+    hints = {
+        "Mira, my uncle had a rusty spade like that once, he lost it.": "say",
+        "Mira, Bob says he likes your carving knife.": "say",
+        "Mira, somebody ought to grab that rusty spade before Bob falls over it.": "get",
+        "Mira, you do not need that carving knife, it would do as well on the floor.": "drop",
+        "Mira, poor Bob, a little wave from you would cheer him up.": "emote",
+    }
+    for line, act in hints.items():
+        says(game, ann, line, "As you say, then.", "So it goes.")
+        assert acts()[-2:][0] == (act, "done") or acts()[-1] == (act, "done"), line
+        game.run(60)
+    assert spade.location == with_meaning
+    assert knife.location == with_meaning.location
 
 
-def test_it_is_no_deed_if_the_line_is_about_something_else(game, with_meaning, ann):
+def test_whoever_is_to_be_told_alone_hears_it_in_a_whisper(game, with_meaning, ann, bob):
+    (request,) = says(game, ann, "Mira, whisper to Bob that the beer is bad.", "The beer is bad.")
+    assert "You whisper to Bob now." in text_of(request)
+    assert "The beer is bad." in bob.last()
+    assert not [line for line in ann.heard() if "The beer is bad." in line and "You" not in line]
+
+
+def test_a_stage_direction_does_nothing(game, with_meaning, ann):
     knife = game.thing("carving knife", with_meaning)
     says(game, ann, "Mira, do you hear the wind?", "*gives the knife* I do.")
     assert knife.location == with_meaning
     assert [name for name, _state in acts()] == ["emote", "say"]
 
 
-def test_a_look_is_no_deed(game, with_meaning, ann, bob):
-    says(game, ann, "Mira, does Bob like me?", "*looks at Bob* Ask him.")
-    assert [name for name, _state in acts()] == ["emote", "say"]
-
-
-def test_a_direction_may_tell_that_the_words_are_whispered(game, with_meaning, ann, bob):
-    line = "Mira, lean over and tell Bob alone that the beer is bad"
-    says(game, ann, line, "*leans over and whispers to Bob* The beer is bad.")
-    assert "The beer is bad." in bob.last()
-    assert not [line for line in ann.heard() if "The beer is bad." in line]
-
-
-def test_a_deed_that_fails_is_not_told_as_done(game, with_meaning, ann):
-    knife = game.thing("carving knife", with_meaning)
-    knife.locks.add("drop:false();give:false()")
-    line = "Mira, that knife in your hand makes me uneasy, must you hold it?"
-    replies = ("*puts the knife down* Better?", "I cannot let go of it.")
-    _first, second = says(game, ann, line, *replies)
-    assert EMPTY not in text_of(second)
-    assert knife.location == with_meaning
-    assert ann.last() == 'Mira says, "I cannot let go of it."'
-
-
-def test_what_a_line_wants_without_asking_is_done(game, with_meaning, ann):
-    """No pattern reads the line; it names a thing, and is like a request."""
-    spade = game.thing("rusty spade", with_meaning.location)
-    line = "Mira, somebody ought to grab that rusty spade before Bob sits on it."
-    says(game, ann, line, "I will.")
-    assert spade.location == with_meaning
-    assert acts() == [("get", "done"), ("say", "done")]
-
-
-def test_what_a_line_only_tells_of_is_left_alone(game, with_meaning, ann):
-    lamp = game.thing("brass lamp", with_meaning.location)
-    says(game, ann, "Mira, my uncle had a brass lamp like that once, he lost it.", "Poor man.")
-    assert lamp.location == with_meaning.location
-    assert acts() == [("say", "done")]
+def test_code_says_what_it_surely_knows_and_no_secret(game, knowing, ann, bob):
+    says(game, ann, "Mira, my dog is called Biscuit, he is a spaniel.", "A fine name.")
+    game.run(60)
+    for number in range(3):
+        says(game, ann, f"Mira, storm {number} took the old boats.", f"So it goes, {number}.")
+    known = {
+        "Mira, what is my dog called?": "Biscuit",
+        "Mira, where were you born?": "I was born in Saltmere.",
+        "Mira, who else is here?": "Bob",
+    }
+    for line, words in known.items():
+        assert says(game, ann, line) == [], line
+        assert words in ann.last(), line
+        game.run(60)
+    secret = "Mira, did you bury a chest of gold under the old willow by the mill?"
+    (request,) = says(game, ann, secret, "Gold? I wish.")
+    assert "buried" not in ann.last()
+    assert "buried" not in text_of(request)

@@ -304,12 +304,6 @@ def test_what_somebody_told_it_is_no_secret_to_it(game, with_meaning, ann):
     assert "Olga" in "\n".join(str(message["content"]) for message in request.messages[-2:])
 
 
-def test_who_is_here_stands_before_a_question_about_it(game, with_meaning, ann, bob):
-    (request,) = says(game, ann, "Mira, who else is in here with us?", "Bob.")
-    rows = str(request.messages[-2]["content"]).splitlines()
-    assert [row for row in rows if row.startswith(f"{MARK} People here: ") and "Bob" in row]
-
-
 def test_a_line_that_tells_something_is_answered_with_a_thought(game, with_meaning, ann):
     (request,) = says(game, ann, "Mira, he never listens to anybody.", "Hm.")
     assert text_of(request).endswith(note("You answer Ann with a thought of your own."))

@@ -6,7 +6,7 @@ about, where small models follow them: 15 of 16, before the line 9 of 16 (Qwen2.
 """
 
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from operator import itemgetter
 from pathlib import Path
@@ -26,15 +26,11 @@ PERSONA_WORDS, PLACE_CHARS = 70, 60
 # the most of that. Of 108 questions of four strangers 80 have the right row so, and 59 had it with
 # .3, .05 and 2; a 1.5B model answered 17 of 27 right, and 12 (MiniLM).
 LEAST_FIT, CLOSE, MOST_ROWS = 0.25, 0.1, 3
-# The nearness to questions about what is here, from which on it stands before a line: 12 of 12 that
-# ask for that, and 8 of 568 others.
-LIKE_HERE = 0.47
 # The least nearness to lines of a kind, and how much nearer than they are a row must be that is
 # shown instead of the note on the kind; of lines that ask rather than tell it is more.
 LIKE_KIND, FITS_BETTER, ASKING_SHARE = 0.3, 0.08, 0.5
 NEAREST = 2  # lines of a kind that a line is compared with
 STRANGER = "Eve"  # who speaks in the examples
-REQUEST = "request"  # the kind of lines that want something done
 ABOUT = ""  # the label of what the persona tells
 
 
@@ -61,8 +57,6 @@ ALWAYS, IN_LANGUAGES = (
 )
 KINDS = {name: LineKind(**kind) for name, kind in TABLES["kinds"].items()}
 KIND_LINES = [line for kind in KINDS.values() for line in kind.lines]
-HERE: Mapping[str, list[str]] = TABLES["here"]  # by the label of a row of the situation
-HERE_LINES = [line for lines in HERE.values() for line in lines]
 
 
 # The game's texts that answer a line in the place of a model.
@@ -110,20 +104,6 @@ def persona_rows(sentences: Sequence[str], cosines: Sequence[float]) -> list[Row
     pairs = zip(sentences, cosines, strict=False)
     authors = frozenset({BUILDER})
     return [(ABOUT, KnownLine(text, authors=authors, score=near)) for text, near in pairs]
-
-
-def here_rows(rows: Iterable[Row], cosines: Sequence[float]) -> list[Row]:
-    """Return those rows of the situation that a line asks for.
-
-    ``cosines`` are those of the line with `HERE_LINES`; none without an embedder.
-    """
-    near = dict(zip(HERE_LINES, cosines, strict=False))
-    wanted = list[Row]()
-    for label, line in rows:
-        fit = max((near.get(text, 0.0) for text in HERE.get(label, ())), default=0.0)
-        if fit >= LIKE_HERE:
-            wanted.append((ABOUT, line._replace(text=f"{label}: {line.text}.", score=fit)))
-    return wanted
 
 
 def kind_of(cosines: Sequence[float]) -> tuple[str, float]:

@@ -12,20 +12,16 @@ from evennia_ai.policy.tool_call_modes.plain_prompt import (
     ALWAYS,
     CLOSE,
     FITS_BETTER,
-    HERE,
-    HERE_LINES,
     IN_LANGUAGES,
     KIND_LINES,
     KINDS,
     LEAST_FIT,
-    LIKE_HERE,
     LIKE_KIND,
     MOST_ROWS,
     PERSONA_WORDS,
     STRANGER,
     TELL_NOTE,
     answering,
-    here_rows,
     in_language,
     kind_note,
     messages_of,
@@ -184,14 +180,6 @@ def test_the_best_stands_nearest_to_the_line_and_memories_in_the_order_of_their_
 def test_no_more_rows_than_a_small_model_reads():
     memories = [remembered(str(number), 0.9) for number in range(MOST_ROWS + 2)]
     assert len(answering([], memories)) == MOST_ROWS
-
-
-def test_a_question_about_what_is_here_gets_that_row():
-    rows = [(label, KnownLine(f"of {label}")) for label in ("Place", *HERE)]
-    for label, lines in HERE.items():
-        near = [LIKE_HERE if line == lines[-1] else 0.0 for line in HERE_LINES]
-        assert plain_scene(here_rows(rows, near)) == f"{MARK} {label}: of {label}."
-    assert here_rows(rows, []) == []
 
 
 def test_a_piece_of_lore_is_told_without_its_title():
