@@ -322,7 +322,7 @@ ASKED, ASKED_ROW = 0.02, 0.4
 # other talk: 27 of 48 attempts of four strangers, 11 of 440 harmless lines.
 FORBIDDEN, FORBIDDEN_MORE = 0.33, 0.05
 FORBIDDEN_ACT = 0.4  # of a line that asks for an act with what is here
-GRANTS_IT = 0.5  # the nearness of a reply to it, if the line did not ask for it
+GRANTS_IT = 0.6  # the nearness of a reply to it, if the line did not ask for it
 GRANTED = -0.02  # how much nearer a sentence is to granting than to refusing (15 of 16 right)
 
 
