@@ -59,11 +59,11 @@ def read_entries(book: Json) -> list[Json]:
         raise ConfigError(f"The lorebook has more than {MOST_ENTRIES:,} entries.")
     for number, entry in enumerate(listed, 1):
         keys = [field_of(entry, name) or [] for name in ("keys", "secondary_keys")]
-        texts = [entry.get(name) or "" for name in ("content", "name", "comment")]
+        texts = [entry.get("content", ""), *(entry.get(name) or "" for name in ("name", "comment"))]
         texts += [key for part in keys if isinstance(part, list) for key in part]
-        if not all(isinstance(item, str) for item in texts) or not all(
-            isinstance(part, list) for part in keys
-        ):
+        marks = [entry.get(name) or 0 for name in ("enabled", "disable", "constant")]
+        kinds = ((texts, str), (keys, list), (marks, int))
+        if not all(isinstance(item, kind) for items, kind in kinds for item in items):
             raise ConfigError(f"Entry {number} of the lorebook has a text or keys of another kind.")
     return listed
 

@@ -115,7 +115,7 @@ def text_of_picture(raw: bytes) -> bytes:
     if not texts:
         raise ConfigError(f"{NO_CARD}: the picture has no text chunk 'chara' or 'ccv3'.")
     try:
-        return base64.b64decode(texts[max(texts, key=CHUNKS.index)])
+        return base64.b64decode(texts[max(texts, key=CHUNKS.index)] + b"==")  # some leave them out
     except ValueError as error:
         raise ConfigError(f"{NO_CARD}: the picture's text is no base64.") from error
 
