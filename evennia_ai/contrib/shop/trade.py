@@ -32,6 +32,11 @@ def keeps_shop(context: ToolContext) -> bool:
     return hasattr(keeper, "ai_trade") or bool(goods_of(keeper, None))
 
 
+def has_wares(context: ToolContext) -> bool:
+    """Return True if the character keeps a shop, or a thing with a price lies where it is."""
+    return keeps_shop(context) or bool(lying_wares(context.character))
+
+
 class PriceArguments(BaseModel):
     """A thing that a customer would sell."""
 
@@ -45,7 +50,7 @@ class DealArguments(BaseModel):
     price: int = Field(ge=0, description="as `prices` says; of several things the sum")
 
 
-@tool("prices", world=False, reads=True, safe_to_retry=True, needed=keeps_shop)
+@tool("prices", world=False, reads=True, safe_to_retry=True, needed=has_wares)
 def prices(context: ToolContext, arguments: PriceArguments) -> str:
     """Look up what your goods cost, or what you would pay for a thing of your customer."""
     keeper, people = context.character, find_objects(context.askers)
@@ -144,7 +149,8 @@ def close(context: ToolContext, arguments: DealArguments, sells: bool) -> tuple[
 def deals(sells: bool) -> dict[str, Any]:
     """Return the options that both tools of a deal have."""
     options = {"question": partial(ask_customer, sells=sells)}
-    seen = {"subject": partial(as_it_is, sells=sells), "needed": keeps_shop}
+    needed = has_wares if sells else keeps_shop
+    seen = {"subject": partial(as_it_is, sells=sells), "needed": needed}
     return {"category": ONCE, "answers_only": True, **options, **seen}
 
 

@@ -4,23 +4,24 @@ from collections.abc import Callable
 from functools import partial
 
 from evennia_ai.contrib.stand_in import recalled
+from evennia_ai.contrib.stand_in.deals import Deal, read_deal
 from evennia_ai.contrib.stand_in.languages import Intent
-from evennia_ai.contrib.stand_in.passages import Passage, price_line, split_lore
+from evennia_ai.contrib.stand_in.passages import Passage, price_line
 from evennia_ai.contrib.stand_in.view import ALIKE, KNOWN, StandInView
-from evennia_ai.contrib.stand_in.words import is_description, matches, rotated
+from evennia_ai.contrib.stand_in.words import is_description, rotated
 from evennia_ai.policy.conversation.requested_acts import exit_parts, match_name
 from evennia_ai.policy.texts import plain_words
 
 Handler = Callable[[StandInView, str, str], str]
-STORY = 330  # characters of a tale
 MOST_LISTED, MOST_WARES, MOST_TOPICS = 5, 12, 2  # things that are named
 REACTED = 0.4  # least likeness to an example of a statement
 ASK_ALL = frozenset({"wares", "price", "food", "drink"})  # of a keeper: all that it sells
-SOLD = frozenset({"price", "ask_goal"})  # kinds that ask what a ware costs, if they name one
+PRICED = frozenset({"price", "about", "which", "haggle", "few", "order"})  # deals told with prices
+LEADS = {"haggle": "haggle", "few": "sell_few"}  # phrases before the prices
 # Kinds of questions that what it sees and did answers first.
 SEEN = frozenset("who_here what_here time carry place_name exits recall_gift".split())
+FIRST = SEEN | frozenset("where way_to buys task ask_self".split())
 CERTAIN = ("self", "lore", "note")  # sources that answer where a model would
-SHORT = 5  # words of a line that only names a ware
 FEW = 4  # words of a topic that names a thing
 
 
@@ -33,10 +34,10 @@ def answer(view: StandInView, text: str) -> str:
     handler = HANDLERS.get(intent.key)
     known = handler(view, text, topic) if handler else _sought(view, intent, topic, text)
     memory = recalled.told(view, text) if asks else ""
-    priced = _priced(view, text, 1 if intent.key in SOLD else 2)
-    first = known if intent.key in SEEN else priced
-    is_short = len(text.split()) <= SHORT or any(map(str.isdigit, text))  # "280 for the shield"
-    reply = first or memory or known or (_priced(view, text) if asks or is_short else "")
+    deal = read_deal(view, text)
+    priced = _priced(view, deal)
+    first = known if intent.key in FIRST else "" if deal.kind == "about" else priced
+    reply = first or memory or known or priced
     if not reply and asks and intent.say and not view.is_foreign:
         # A phrase of a kind tells less than what surely is about the question.
         reply = view.best(view.find(text, view.of(KNOWN), sure=not view.scene.vectors))
@@ -56,7 +57,7 @@ def certain_answer(view: StandInView, text: str) -> str:
         return ""
     seen = HANDLERS[intent.key](view, text, topic) if intent.key in SEEN else ""
     line = recalled.find_told(view, text)
-    own = line is not None and line.speaker == view.speaker and recalled.turned(view, line.text)
+    own = line is not None and line.speaker == view.speaker
     if seen or (line and own and (line.is_certain or text.rstrip().endswith("?"))):
         return seen or recalled.told(view, text)
     if intent.tells and (known := view.known(text, intent.sources, intent)):
@@ -71,8 +72,7 @@ def certain_answer(view: StandInView, text: str) -> str:
 def _sought(view: StandInView, intent: Intent, topic: str, text: str) -> str:
     """Return what persona, lore and wares tell about an intent; "" if nothing."""
     goods = view.transcript.goods
-    named = match_name(text, [*goods])
-    asks_all = intent.key in ASK_ALL and not named
+    asks_all = intent.key in ASK_ALL and not match_name(text, [*goods])
     if asks_all and len(goods) > 1:
         wares = [f"{view.thing(name)} ({price})" for name, price in goods.items()]
         return view.listing("wares_all", "", wares[:MOST_WARES])
@@ -82,12 +82,18 @@ def _sought(view: StandInView, intent: Intent, topic: str, text: str) -> str:
     return _goal(view, text, topic) if intent.key == "task" else ""
 
 
-def _priced(view: StandInView, text: str, least: int = 1) -> str:
-    """Return what the wares cost that a line names, "" if it names fewer than ``least``."""
-    goods, parts = view.transcript.goods, view.language.pattern("patterns", "parts").split(text)
-    names = dict.fromkeys(name for part in parts for name in matches(part, [*goods]))
-    prices = [price_line(name, goods[name]) for name in names]
-    return " ".join(prices) if len(prices) >= least else ""
+def _priced(view: StandInView, deal: Deal) -> str:
+    """Return what is said of a deal that cannot be made yet, with prices; "" if it is about none."""
+    goods = view.transcript.goods
+    if deal.kind == "missing":
+        every = [f"{view.thing(name)} ({price})" for name, price in goods.items()]
+        none = view.phrase("not_sold_here")
+        return f"{none} {view.listing('wares_all', '', every[:MOST_WARES])}"
+    if deal.kind == "refuse" and deal.wares:
+        return view.phrase("no")
+    named = [name for name in dict.fromkeys(deal.wares) if name in goods and deal.kind in PRICED]
+    lead = view.phrase(LEADS[deal.kind]) if named and deal.kind in LEADS else ""
+    return " ".join(filter(None, (lead, *(price_line(name, goods[name]) for name in named))))
 
 
 def _to_question(view: StandInView, text: str) -> str:
@@ -98,11 +104,14 @@ def _to_question(view: StandInView, text: str) -> str:
     reply = view.best(view.find(text, every, sure=about_you and not view.scene.vectors))
     reply = reply or (_at_hand(view, text) if language.finds("asks_place", text) else "")
     kind = "" if reply else view.nearest_kind(text, "examples", ALIKE)
-    reply = reply or (HANDLERS[kind](view, text, "") if kind in HANDLERS else "")
+    reply = reply or (
+        HANDLERS[kind](view, text, "") if kind in HANDLERS and kind != "where" else ""
+    )
+    titled = [item for item in every if {*language.content(item.title)} & {*language.content(text)}]
+    titled = [item for item in titled if not (item.guarded or language.finds("yes_no", text))]
+    reply = reply or view.best([(1.0, item) for item in titled])
     if reply:
         return reply
-    if language.finds("mine", text) and not language.finds("permission", text):
-        return view.phrase("told_nothing")
     supposes = about_you and language.finds("supposes", text)
     words = view.phrase("denied_self" if supposes else "unknown")
     known = [item.title for item in view.of(("lore",)) if item.title and not item.guarded]
@@ -174,19 +183,13 @@ def _goal(view: StandInView, text: str, topic: str) -> str:
 def _story(view: StandInView, text: str, topic: str) -> str:
     """Return a tale, or news, that was not told lately: a piece of lore or a note, no price."""
     price = view.character.language.intent("price").tells
-    guarded = [item.text for item in view.of(("lore",)) if item.guarded]
-    lore = [tale for _, tale in map(split_lore, view.scene.lore)]
-    lore = [tale for tale in lore if not any(text in tale for text in guarded)]
+    known = [item for item in view.of(("lore", "note")) if not item.guarded]
     fits = [item.text for _, item in view.find(text, view.of(("lore",)))]
-    tales = fits or [tale for tale in lore if not (price and price.search(tale))]
-    tales += [note.text for note in view.of(("note",))]
+    tales = fits or [item.text for item in known if not (price and price.search(item.text))]
     tales = tales or [item.text for item in view.of(("self",))[1:]]
-    if not tales:
-        return view.phrase("tale_none")
     tale = next((tale for tale in rotated(tales, view.seed) if not view.repeats(tale)), "")
-    tale = tale if len(tale) <= STORY else tale[:STORY].rpartition(". ")[0] + "."
     reply = view.spoken(Passage(tale, "lore")) if tale else ""
-    return reply if reply != tale or not tale else view.phrase("tale", fact=tale)
+    return view.phrase("tale" if tale else "tale_none", fact=reply) if reply == tale else reply
 
 
 def _where_is(view: StandInView, text: str, topic: str, none: str = "not_here") -> str:
@@ -197,7 +200,7 @@ def _where_is(view: StandInView, text: str, topic: str, none: str = "not_here") 
     if here:
         return view.phrase("right_here", other=view.called(here))
     passages = _at_hand(view, topic) or view.known(text) or view.known(topic)
-    if passages or not 0 < len(plain_words(topic)) < FEW:
+    if passages or not view.language.content(topic) or len(plain_words(topic)) >= FEW:
         return passages
     return view.phrase(none, thing=topic, other=topic)
 
@@ -246,7 +249,7 @@ def _here(view: StandInView, text: str, topic: str, key: str) -> str:
 _is_there = partial(_where_is, none="have_none")
 HANDLERS: dict[str, Handler] = {
     "greet": _greet, "buys": lambda view, *_: view.phrase("buys_some") if "buy" in view.scene.tools else "",
-    "where": _where, "done_it": _done_it,
+    "where": _where, "place_name": _where, "seen_there": partial(_here, key="here"), "done_it": _done_it,
     "ask_self": _identity, "ask_goal": _goal,
     "said_by": lambda view, text, topic: recalled.said_by(view, text) or view.known(topic),
     "story": _story, "news": _story,

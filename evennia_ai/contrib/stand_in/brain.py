@@ -105,14 +105,14 @@ class StandIn:
             views = [item.in_the_open for item in views]
             facts = (certain_answer(item, text) for item in views for text in _weighed(item))
             return LLMReply(" ".join(dict.fromkeys(filter(None, facts))), model=MODEL)
+        if any(map(asks_prices, views)):
+            return _with_calls((("prices", {}),))
         for item in views:
             hostile = any(item.language.key_of(text) in HOSTILE for text in item.sentences)
             deaf = hostile or not item.language.full or item.speaker in request.assistants
             requested = None if deaf else requested_action(item)
             if requested:
                 return _act(view, views, item, requested)
-        if any(map(asks_prices, views)):
-            return _with_calls((("prices", {}),))
         return _speak(view, [(item, *_words_for(item)) for item in views], ())
 
 
@@ -209,7 +209,7 @@ def _answers(view: StandInView) -> list[str]:
         reply = refusal(view, text) or answer(view, text)
         fits = not made or len(" ".join([*made, reply])) <= LONGEST
         if reply and fits and reply not in " ".join(made):
-            made.append(reply)
+            made = [*(other for other in made if other not in reply), reply]
     empty = tuple(text for key in EMPTY for text in view.options(key))
     full = [reply for reply in made if not reply.startswith(empty)]
     greets = view.options("greet") + view.options("greet_brief")
@@ -263,16 +263,13 @@ def _speak(
 
 
 def _unrepeated(view: StandInView, text: str, before: str) -> str:
-    """Return the words, or filler phrases if they were said before, also in this reply."""
+    """Return the words, in other words if they were said before, also in this reply."""
     lately = {line.strip().lower() for line in view.recent}
     new = set(long_sentences(before)).isdisjoint(long_sentences(text))
     anew = any(view.asked_of(part)[0].key in TOLD_ANEW for part in view.sentences)
     anew = anew or any(map(str.isdigit, text))  # a price
-    if new and (anew or text.strip().lower() not in lately):
-        return text
-    leads = view.options("filler")
-    tries = [*leads, *(f"{lead} {other}" for lead in leads for other in leads if lead != other)]
-    return next((line for line in tries if line.strip().lower() not in lately), text)
+    is_new = new and (anew or text.strip().lower() not in lately)
+    return text if is_new else view.phrase("again", fact=text)
 
 
 def _still(reason: str) -> Calls:

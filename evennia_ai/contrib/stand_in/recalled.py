@@ -5,20 +5,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain
 
-from evennia_ai.contrib.stand_in.languages import ENGLISH
-from evennia_ai.contrib.stand_in.likeness import PART, likeness, worth
+from evennia_ai.contrib.stand_in.deals import masked
+from evennia_ai.contrib.stand_in.likeness import likeness, worth
 from evennia_ai.contrib.stand_in.passages import LEAST_WORDS, Passage
 from evennia_ai.contrib.stand_in.view import StandInView
-from evennia_ai.contrib.stand_in.words import capitals, is_description
+from evennia_ai.contrib.stand_in.words import is_description
 from evennia_ai.policy.conversation.requested_acts import match_name, requested_act
-from evennia_ai.policy.retrieval.words import language_of
 
 LONG, QUOTED = 100, 170  # characters of a line that is quoted in part, and of a quotation
 MOST_TOLD = 3
 DEBTS = ("owed_you", "owed_me", "owed_by_me")  # patterns of lines and of questions
-SPEAKER = "yöu"  # stands for who speaks, until the "you" of their words is turned, too
-OF_ME = re.compile(r"\bI\b")
-ORDER = re.compile(r"\b(?:do(?:n['’]t| not)|let) (?:\w+ )?me\b", re.IGNORECASE)  # "don't ask me"
 NEAR = 0.75  # of the best likeness to a question, that a newer line of the subject has
 OF_IT = 0.42  # likeness of a newer line to one that it may change: 11 of 12, 2 of 390 others
 OF_OTHERS = 0.3  # that a line counts less if its speaker is not whom the question is about
@@ -48,12 +44,13 @@ def texts_of(views: Sequence[StandInView]) -> tuple[list[str], list[str]]:
         form
         for view in views
         for text in view.sentences
-        for form in (text, view.meant(text), as_asked(view, text), view.language.asked_of(text)[1])
+        for form in (text, view.meant(text), as_asked(view, text), view.language.asked_of(text)[1],
+                     masked(view, text))
     ]  # fmt: skip
     lines = views[0].every_told
     lines = (*(line for line in lines if line.recalled), *views[0].passages, *lines[::-1])
     parts = [part for line in lines for part in line.parts[1:]]
-    tables = (views[0].language.data.get(table, {}) for table in ("examples", "reactions"))
+    tables = (views[0].language.data.get(table, {}) for table in ("deals", "examples", "reactions"))
     kinds = chain.from_iterable(chain(*table.values()) for table in tables)
     known = (*views[0].silent, *(line.searched for line in lines), *parts)
     return [*filter(None, forms)], [*known, *kinds]
@@ -109,11 +106,9 @@ def told(view: StandInView, question: str) -> str:
     likes = view.likeness(line.searched, newer)[1] if view.scene.vectors else ()
     later = [other for other, like in zip(newer, likes, strict=False) if like >= OF_IT]
     words = [quoted(view, line, question)]
-    if later and later[-1].speaker == view.speaker:
+    if later:
         fact = later[-1].text.rstrip(".! ")[:QUOTED]
-        words.append(view.phrase("later", fact=turned(view, fact) or fact))
-    elif later:
-        words.append(quoted(view, later[-1]))
+        words.append(view.phrase("later", fact=fact))
     return " ".join(words)
 
 
@@ -132,30 +127,14 @@ def owed(view: StandInView, question: str, debt: str) -> str:
 
 
 def quoted(view: StandInView, line: Passage, question: str = "") -> str:
-    """Return what was told: to its speaker with "you" for "I", else as a quotation."""
-    parts = line.parts if question else line.parts[:1]
+    """Return what was told as a quotation, of a long line the sentence that answers."""
+    parts = line.parts if question and len(line.text) > LONG else line.parts[:1]
     texts = [(part,) for part in parts]
     fits = likeness(as_asked(view, question), texts, view.scene.vectors, view.language)[1]
-    fits[0] += PART - (len(line.text) > LONG)
     fact = parts[fits.index(max(fits))].rstrip(".! ")[:QUOTED]
-    if line.speaker != view.speaker:
-        return view.phrase("said_by", other=view.called(line.speaker), fact=fact)
-    own = turned(view, fact)
-    sure = "turned" if own.lower() != fact.lower() else "claimed"
-    key = "told" if not own else sure if line.is_certain else "uncertain"
-    return view.phrase(key, fact=own or fact)
-
-
-def turned(view: StandInView, sentence: str) -> str:
-    """Return what a speaker tells with "you" for "I", and "me" for "you"; "" if unsure."""
-    is_english = view.language.code == ENGLISH and language_of(sentence) in ("", ENGLISH)
-    if not is_english or ORDER.search(sentence):
-        return ""
-    own = view.language.rewritten("turned", sentence)
-    made = view.language.rewritten("you", own).replace(SPEAKER, "you")
-    # It would promise or confess what the speaker says of it, or take "you" for itself.
-    is_of_me = made != own.replace(SPEAKER, "you") and (SPEAKER not in own or OF_ME.search(made))
-    return "" if is_of_me else capitals(made)
+    own = "told" if line.is_certain else "uncertain"
+    key = own if line.speaker == view.speaker else "said_by"
+    return view.phrase(key, other=view.called(line.speaker), fact=fact)
 
 
 def said_by(view: StandInView, text: str) -> str:
@@ -173,10 +152,8 @@ def told_everything(view: StandInView, text: str = "", topic: str = "") -> str:
     telling = [line for line in own if view.language.finds("mine", line.text)] or own
     if not telling:
         return view.phrase("told_nothing" if is_description(view.who) else "know_you")
-    lines = [line.text.rstrip(".!")[:QUOTED] for line in telling]
-    facts = [own for own in (turned(view, line) for line in lines) if own][-MOST_TOLD:]
-    words = ". ".join(facts) or "; ".join(lines[-MOST_TOLD:])
-    return view.phrase("turned" if facts else "told", fact=words)
+    lines = [line.text.rstrip(".!")[:QUOTED] for line in telling[-MOST_TOLD:]]
+    return view.phrase("told", fact="; ".join(lines))
 
 
 def told_gifts(view: StandInView, text: str, topic: str) -> str:

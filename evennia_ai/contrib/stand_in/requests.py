@@ -1,18 +1,16 @@
 """What a sentence asks the character to do, by the patterns of its language, and what it refuses."""
 
-import re
 from dataclasses import replace
 
+from evennia_ai.contrib.stand_in.deals import ordered, read_deal, sale, wares_of
 from evennia_ai.contrib.stand_in.languages import ENGLISH, Language
 from evennia_ai.contrib.stand_in.view import KNOWN, StandInView
-from evennia_ai.contrib.stand_in.words import matches, with_article
+from evennia_ai.contrib.stand_in.words import with_article
 from evennia_ai.messages import Situation
 from evennia_ai.policy.conversation.requested_acts import RequestedAct, match_name, requested_act
 from evennia_ai.policy.retrieval.words import stem
 from evennia_ai.policy.texts import plain_words
 
-LISTED = 4  # most words for each thing of a list
-RECENT = 3  # lines of a speaker, within which a price holds
 # Kinds of sentences that ask for a shop's prices.
 PRICED = frozenset({"price", "wares", "buy", "food", "drink"})
 NO_WISH = frozenset(
@@ -25,41 +23,15 @@ def requested_action(view: StandInView) -> RequestedAct | None:
     """Return the action that a speaker requests, unless the character never does it."""
     for text in view.sentences:
         wishes = view.language.finds("sells", text) or view.language.key_of(text) not in NO_WISH
-        requested = (read_meant(view, text) if wishes else None) or _agreed(view, text)
-        if "sell" in view.scene.tools and (requested is None or requested.act == "give"):
-            requested = _ordered(view, text, requested)
+        requested = read_meant(view, text) if wishes else None
+        if requested is None or requested.act == "give":
+            costs = match_name(requested.item, [*view.transcript.goods]) if requested else ""
+            is_one = not view.scene.vectors and read_deal(view, text).kind != "which"
+            alone = sale(view, [costs], text) if costs and is_one else None
+            requested = ordered(view) or (alone if costs else requested)
         if requested and not _forbidden(view, requested):
             return requested
     return None
-
-
-def _wares(view: StandInView) -> list[str]:
-    """Return the names of what may be for sale: what it carries, and what lies here."""
-    return [*view.situation.carrying, *view.situation.things]
-
-
-def _ordered(view: StandInView, text: str, requested: RequestedAct | None) -> RequestedAct | None:
-    """Return the order of all wares that a text names, None if it is unclear which it means.
-
-    What only lists wares, "three loaves and a bun", orders them.
-    """
-    items, parts = list[str](), view.language.pattern("patterns", "parts").split(text)
-    counts, fits = view.language.data.get("counts", {}), [matches(p, _wares(view)) for p in parts]
-    for part, names in zip(parts, fits, strict=True):
-        words = plain_words(part)
-        named = {at for at in range(len(words)) if match_name(" ".join(words[at : at + 2]), names)}
-        many = (counts[word] for at, word in enumerate(words, 1) if word in counts and at in named)
-        items += sorted({*names}) * next(many, 1)
-    if any(len({*names}) > 1 for names in fits):
-        return None
-    if len(items) < 2:
-        return requested
-    if requested:
-        return replace(requested, item=", ".join(items))
-    short = all(names and len(p.split()) <= LISTED for p, names in zip(parts, fits, strict=True))
-    is_list = short and not view.language.asks(text)
-    give = RequestedAct("give", item=", ".join(items), to=view.speaker, text=text)
-    return give if is_list else None
 
 
 def asks_prices(view: StandInView) -> bool:
@@ -68,23 +40,12 @@ def asks_prices(view: StandInView) -> bool:
         act.name == "prices" for act in view.transcript.acts
     ):
         return False
-    wares = _wares(view)
-    return any(match_name(s, wares) or view.asked_of(s)[0].key in PRICED for s in view.sentences)
-
-
-def _agreed(view: StandInView, text: str) -> RequestedAct | None:
-    """Return the purchase of a ware that the speaker was told the price of, if they want it."""
-    key, wares = view.asked_of(text)[0].key, _wares(view)
-    lines = view.transcript.answers_to(view.speaker)[-RECENT:]
-    priced = [line for line in lines[::-1] if any(map(str.isdigit, line))]
-    offered = next(filter(None, (match_name(line, wares) for line in priced)), "")
-    pays = priced and set(re.findall(r"\d+", text)) & set(re.findall(r"\d+", priced[0]))
-    named, content = match_name(text, wares), view.language.content
-    if view.language.asks(text) or not set(content(text)) <= set(content(named)):
-        named = ""
-    if "sell" not in view.scene.tools or not offered or not (named or pays or key == "yes"):
-        return None
-    return RequestedAct("give", item=named or offered, to=view.speaker, text=text)
+    deals = ((text, read_deal(view, text), read_meant(view, text)) for text in view.sentences)
+    return any(
+        deal.named or deal.wares or view.asked_of(text)[0].key in PRICED
+        or (act and act.act == "give" and match_name(act.item, wares_of(view)))
+        for text, deal, act in deals
+    )  # fmt: skip
 
 
 def refusal(view: StandInView, text: str) -> str:
@@ -107,7 +68,7 @@ def read_meant(view: StandInView, text: str) -> RequestedAct | None:
     names = (*now.things, *now.carrying)
     pronoun = language.pattern("requests", "pronoun").search(text)
     if pronoun and not match_name(text, names):
-        before = (line for line in reversed(view.transcript.talk) if line.strip() not in text)
+        before = reversed(view.talk_before)
         named = next(filter(None, (match_name(line, names) for line in before)), "")
         item = with_article(named) if language.code == ENGLISH else named
         text = text[: pronoun.start()] + item + text[pronoun.end() :] if named else text
@@ -145,7 +106,7 @@ def kind_of(requested: RequestedAct) -> str:
         return "fetch" if requested.item else "go"
     if requested.act == "follow":
         return "follow" if requested.target else "unfollow"
-    return "gesture" if requested.act == "emote" else requested.act
+    return {"emote": "gesture", "sell": "give"}.get(requested.act, requested.act)
 
 
 # --- the persona's law ----------------------------------------------------------------------------

@@ -15,7 +15,10 @@ from evennia_ai.policy.conversation.requested_acts import RequestedAct, exit_par
 # The argument of the acts that take one call.
 ONE_CALL = {"get": "item", "drop": "item", "look": "target", "follow": "target", "emote": "text"}
 # How a deal ended, by words of the tool's result.
-DEAL_ENDS = ((" is asked ", "asked"), (" does not have ", "poor"), ("Only one person", "alone"))
+DEAL_ENDS = (
+    (" is asked ", "asked"), (" does not have ", "poor"), ("Only one person", "alone"),
+    (" not answered yet ", "waits"),
+)  # fmt: skip
 NO_FAILURE = frozenset({"look", "unfollow"})
 SEEN_LABELS = re.compile(r"(People|Things|Exits): ([^.]*+)(?:\.|\Z)")
 Calls = tuple[tuple[str, Mapping[str, object]], ...]
@@ -52,6 +55,12 @@ class Errand:
             return self._fetch() if self.requested.item else self._walk()
         if self.requested.act == "buy":
             return self._purchase()
+        if self.requested.act == "sell":
+            names = self.requested.item.split(", ")
+            many = ((name, names.count(name)) for name in dict.fromkeys(names))
+            listed = (with_article(name) if n == 1 else f"{n} x {name}" for name, n in many)
+            slots = {"item": ", ".join(listed)}
+            return self._deal("sell", self.requested.item, self.requested.target, slots)
         return self._hand_over()
 
     def _one_call(self) -> ActionStep:
@@ -105,31 +114,11 @@ class Errand:
         if gave or (carried and "give" not in self.tools):
             given = bool(gave) and not gave[-1].failed
             return ActionStep(end="give_done" if given else "give_not", slots=slots)
-        priced = (carried or lying) and self._sale(carried or lying, slots)
-        if priced:
-            return priced
         if carried:
             return ActionStep((("give", {"item": carried, "to": self.requested.to}),))
         if lying and "get" in self.tools and not got:
             return ActionStep((("get", {"item": lying}),))
         return ActionStep(end="get_not" if got else "have_not", slots=slots)
-
-    def _sale(self, item: str, slots: Mapping[str, str]) -> ActionStep | None:
-        """Return the asking for the price of a thing, or its sale; None if it has no price."""
-        if not {"prices", "sell"} <= self.tools:
-            return None
-        priced = done(self.acts, "prices")
-        if not priced:
-            return ActionStep((("prices", {}),))
-        rows = dict(row.partition(": ")[::2] for row in priced[-1].result.split("; "))
-        names = self.requested.item.split(", ")
-        names = names if rows.keys() >= {*names} else [item] if item in rows else []
-        if not names:
-            return None
-        total = sum(int(re.findall(r"\d+", rows[name])[0]) for name in names)
-        price = re.sub(r"\d+", str(total), max((rows[name] for name in names), key=len), count=1)
-        slots = {**slots, "item": ", ".join(map(with_article, names))}
-        return self._deal("sell", ", ".join(names), price, slots)
 
     def _purchase(self) -> ActionStep:
         """Return the asking what a customer's thing is worth, or its purchase."""

@@ -38,14 +38,19 @@ FRESH_LINES = 12  # of the character's own, within which no sentence is said twi
 ADDRESS = re.compile(r"^\{who\}, |, \{who\}(?= ?[.,:;!?])")
 SLOT = re.compile(r"\{(\w+)\}")
 BEFORE = 0.1  # that likeness to a line with the one before it counts less
-MEANT, ALIKE = 0.5, 0.4  # least likeness to an example of a kind, and if nothing else is known
+# Least likeness to an example of a kind, where patterns tell another one, and if nothing else is
+# known.
+MEANT, SURELY, ALIKE = 0.5, 0.65, 0.42
+PLACES = frozenset(
+    {"where", "exits", "ask_self"}
+)  # kinds that what is known of a place may be nearer than
 OTHER = "other"  # key of examples of no kind
 LEAST_LETTERS, SPELLED = 4, 0.8  # of a misspelled word, and its likeness to the right one
 HALF, ALL_BUT = 0.5, 0.6  # of a rule's words that a text about it has, without and with an embedder
 PLAINER = 0.3  # how much more the nearest to it must be like a question to be told
 AS_GOOD = 0.93  # least share of the best likeness to be told instead of what was said before
 # What passages of a source count less as answers to questions.
-LESS = {"want": 0.1, "never": 0.1, "exit": 0.1, "seen": 0.05}
+LESS = {"want": 0.1, "never": 0.1, "exit": 0.05, "seen": 0.05}
 KNOWN = ("self", "exit", "want", "never", "lore", "seen", "note")
 Scored = list[tuple[float, Passage]]
 
@@ -178,19 +183,28 @@ class StandInView:
     def asked_of(self, text: str) -> tuple[Intent, str]:
         """Return the kind of a sentence and its topic: of the example that it is like, else by patterns."""
         intent, topic = self.language.asked_of(text)
-        key = self.nearest_kind(text, "examples", MEANT)
+        is_known = intent.key in self.language.data.get("examples", {})
+        key = self.nearest_kind(text, "examples", SURELY if is_known else MEANT)
         same = key in ("", OTHER, intent.key)
         return (intent, topic) if same else (self.language.intent(key), "")
 
     def nearest_kind(self, text: str, table: str, least: float) -> str:
-        """Return the kind of the example of a table that a text is most like; "" if of none."""
+        """Return the kind of the example of a table that a text is most like; "" if of none.
+
+        A question that what it knows is more like is of none either.
+        """
         own, kinds = self.scene.vectors.get(text), self.language.data.get(table, {})
         rows = [(key, self.scene.vectors.get(example)) for key in kinds for example in kinds[key]]
         fits = [(float(own @ row), key) for key, row in rows if own is not None and row is not None]
-        if not self.language.finds("mine", text):  # meaning hardly tells "my name" from "your name"
-            fits = [(fit, key) for fit, key in fits if not key.startswith("recall")]
+        # Meaning hardly tells "my name" from "your name".
+        mine, about_you = self.language.finds("mine", text), self.language.finds("about_you", text)
+        other = "recall" if not mine else "-" if about_you else "ask_self"
+        fits = [(fit, key) for fit, key in fits if not key.startswith(other)]
         fit, key = max(fits, default=(0.0, ""))
-        return key if fit >= least else ""
+        known = self.of(("exit", "lore", "seen", "self")[: 3 + (key == "ask_self")])
+        known = known if key in PLACES and self.language.asks(text) else []
+        fitting = self.likeness(text, known)[1] if fit >= least else ()
+        return key if fit > max((least, *fitting)) else ""
 
     @property
     def in_the_open(self) -> Self:
@@ -201,6 +215,12 @@ class StandInView:
         return replace(self, passages=tuple(known))
 
     # --- what was said before ---
+
+    @cached_property
+    def talk_before(self) -> list[str]:
+        """Return what anybody said before the new lines, oldest first."""
+        now = {line.text.strip() for line in self.lines}
+        return [line for line in self.transcript.talk if line.strip() and line.strip() not in now]
 
     @cached_property
     def own_talk(self) -> str:
@@ -316,10 +336,8 @@ class StandInView:
         """Return a line that points back, "and how does it work?", behind what it points at."""
         if not self.language.finds("points_back", text):
             return text
-        now = {line.text.strip() for line in self.lines}
-        before = [line for line in self.transcript.talk if line.strip() and line.strip() not in now]
         own = self.sentences[: self.sentences.index(text)] if text in self.sentences else ()
-        return " ".join((*(own or before)[-1:], text))
+        return " ".join((*(own or self.talk_before)[-1:], text))
 
     def known(self, text: str, sources: Sequence[str] = KNOWN, intent: Intent | None = None) -> str:
         """Return the best passage about a line; "" if none."""

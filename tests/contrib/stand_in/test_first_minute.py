@@ -67,14 +67,14 @@ def test_a_word_that_is_german_too_does_not_change_the_language(hears, line):
     assert answer and not any(word in answer for word in (" ich ", "Ich ", " du ", " nicht "))
 
 
-def test_what_was_told_is_turned_round_and_told_without_its_greeting(hears):
+def test_what_was_told_is_quoted_without_its_greeting(hears):
     answer = hears("say Hello Otto, my dog is called Biscuit", "say what is my dog called?")
-    assert "Your dog is called Biscuit" in answer.splitlines()[-1]
-    assert "Hello" not in answer.splitlines()[-1] and "‘" not in answer
+    assert "‘my dog is called Biscuit’" in answer.splitlines()[-1]
+    assert "Hello" not in answer.splitlines()[-1]
 
 
 def test_a_question_without_its_mark_is_no_fact(hears):
     answer = hears(
         "say Otto, my dog is called Biscuit", "say what is my dog called", "say my dog's name?"
     )
-    assert "What is your dog" not in answer and answer.count("Your dog is called Biscuit") == 2
+    assert "What is your dog" not in answer and answer.count("my dog is called Biscuit") == 2

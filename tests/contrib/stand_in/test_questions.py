@@ -66,7 +66,7 @@ TOLD = (
     [
         ("i told you my name, what is it", "Pell"),
         ("quick test: my mule's name?", "Gus"),
-        ("where did i lose my lantern", "[Ll]ost your lantern"),
+        ("where did i lose my lantern", "lost my lantern"),
         ("and my sister?", "Nan"),
         ("how would I recognise my brother?", "scar"),
         ("what cargo do we carry?", "salt"),

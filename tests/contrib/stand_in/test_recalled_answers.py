@@ -6,7 +6,7 @@ from twisted.internet.defer import Deferred, fail, succeed
 
 from evennia_ai.contrib.stand_in.languages import read_languages
 from evennia_ai.contrib.stand_in.likeness import MOST_NEW, VectorCache
-from evennia_ai.contrib.stand_in.recalled import as_asked, find_told, turned
+from evennia_ai.contrib.stand_in.recalled import as_asked, find_told
 from evennia_ai.contrib.stand_in.stand_in_request import HeardLine, StandInRequest
 from evennia_ai.contrib.stand_in.view import read_request
 from evennia_ai.errors import MemoryUnavailable
@@ -159,24 +159,6 @@ def test_words_decide_if_the_embedder_fails_and_it_waits_if_that_is_slow():
     broken = Embedder(lambda _: fail(MemoryUnavailable("down")))
     assert fetched(VectorCache(), broken, ["who?"], ["a line"]) == [{}]
     assert fetched(VectorCache(), Embedder(lambda _: Deferred()), ["who?"], ["a line"]) == []
-
-
-@pytest.mark.parametrize(
-    ("line", "spoken"),
-    [
-        ("my dog is called Biscuit", "Your dog is called Biscuit"),
-        ("Hello Mira, my dog is called Biscuit", "Your dog is called Biscuit"),
-        ("Mira, we were married in May.", "You were married in May"),
-        ("I owe you three silver for my supper", "You owe me three silver for your supper"),
-        ("you owe me three silver", ""),
-        ("don't ask me about my father", ""),
-        ("the vicar's bike turned up in the font", "The vicar's bike turned up in the font"),
-        ("ich habe einen Hund und mein Hund heißt Biscuit", ""),
-    ],
-)
-def test_a_line_is_turned_round_where_that_is_sure(line, spoken):
-    view = view_of(QUESTION, f"Ann says: {line}")
-    assert turned(view, view.told[-1].text.rstrip(".")) == spoken
 
 
 def test_who_asks_of_oneself_by_name_is_meant():

@@ -1,0 +1,218 @@
+"""What a customer wants of a shop's wares: which, how many, and if they order, ask or refuse."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, takewhile
+
+from evennia_ai.contrib.stand_in.view import StandInView
+from evennia_ai.contrib.stand_in.words import matches, sentences
+from evennia_ai.policy.conversation.requested_acts import SMALL, RequestedAct, requested_act
+from evennia_ai.policy.facts.terms import mean_of_highest
+from evennia_ai.policy.retrieval.languages import ENGLISH
+from evennia_ai.policy.retrieval.words import stem
+from evennia_ai.policy.texts import plain_words
+
+TRADED = 0.4  # least likeness to an example of a kind of deal, if a line names no ware
+RECENT = 6  # lines, within which an offer holds
+NEAREST = 2  # examples of a kind that a line is compared with
+BETWEEN = 2  # most words between a number and what it counts
+ASKS = frozenset({"price", "about"})  # kinds of questions
+# Kinds of deals of kinds of sentences, where no embedder is.
+KINDS = {"yes": "order", "no": "refuse", "haggle": "haggle", "price": "price"}
+
+
+@dataclass(frozen=True)
+class Deal:
+    """What one line wants of wares, after the lines before it.
+
+    ``kind`` is order, refuse, haggle, price or about (questions), other, which (the words fit
+    several wares), few (there are not so many), missing, or "" if it is about none. ``wares`` has
+    each name as often as it is wanted; the line itself names them if ``named``.
+    """
+
+    kind: str = ""
+    wares: tuple[str, ...] = ()
+    named: bool = False
+
+
+def wares_of(view: StandInView) -> list[str]:
+    """Return the names of what is for sale, else of what may be: carried, or lying here."""
+    goods = view.transcript.goods
+    return [
+        n for n in (*view.situation.carrying, *view.situation.things) if n in goods or not goods
+    ]
+
+
+def numbers_in(words: Sequence[str], values: Mapping[str, int]) -> dict[int, int]:
+    """Return numbers by the place of their last word: "thirty eight" is one."""
+    numbers = dict[int, int]()
+    for at, word in enumerate(words):
+        value = int(word) if word.isdecimal() else values.get(word, 0)
+        last = numbers.get(at - 1, 0)
+        tens = not last % 10 and 0 < value < (10 if last % 100 else 100)
+        if last and (tens or value == 100):
+            value = last + value if tens else last * value
+            del numbers[at - 1]
+        numbers |= {at: value} if value else {}
+    return numbers
+
+
+def masked(view: StandInView, text: str) -> str:
+    """Return a text with "it" for every ware that it names, to compare what is left."""
+    stems = {stem(word, ENGLISH) for name in wares_of(view) for word in plain_words(name)}
+    named = {
+        word for word in plain_words(text) if stem(word, ENGLISH) in stems and word not in SMALL
+    }
+    if not named:
+        return text
+    names = rf"(?:{'|'.join(sorted(map(re.escape, named)))})\b"
+    article = view.language.data.get("deal", {}).get("article", "(?!)")
+    ware = rf"\b(?:(?:{article})\s+)*{names}(?:\s+(?:of\s+)?{names})*"
+    return re.sub(ware, view.language.data.get("deal", {}).get("it", "it"), text, flags=re.I)
+
+
+def read_deal(view: StandInView, text: str) -> Deal:
+    """Return what a sentence wants of wares; `Deal()` where no shop is kept."""
+    if not (view.transcript.goods or "prices" in view.scene.tools):
+        return Deal()
+    rows, free = _named(view, text)
+    kind, before = _kind(view, text, bool(rows or free)), _discussed(view, text)
+    if () in rows:
+        return Deal("missing", named=True)
+    # Of several that its words fit, what was spoken of is meant.
+    meant = {tuple(n for n in names if n in before.wares) or names: rows[names] for names in rows}
+    wares = tuple(name for names, many in meant.items() for name in names for _ in range(many or 1))
+    if any(len(names) > 1 for names in meant):
+        return Deal("which" if kind in ("order", "") else kind, wares, named=True)
+    if kind == "haggle" and any(rows.values()) and not free:
+        kind = "order"  # "five of it!"
+    if not rows and kind and (kind != "about" or view.language.finds("points_back", text)):
+        wares = before.wares
+        kind = "which" if kind == "order" and before.kind == "which" else kind
+    deal = Deal(kind, wares, bool(rows))
+    return _counted(view, deal, text, free) if wares else deal
+
+
+def _counted(view: StandInView, deal: Deal, text: str, numbers: Sequence[int]) -> Deal:
+    """Return a deal by the numbers of a sentence that count no ware: a price, a bid, or how many."""
+    kind, wares, goods = deal.kind, deal.wares, view.transcript.goods
+    each = {name: number_in(goods.get(name, "")) for name in wares}
+    have, total = wares_of(view), sum(each[name] for name in wares)
+    answered = " ".join(view.transcript.answers_to(view.speaker)[-RECENT:])
+    for number in numbers if kind != "refuse" else ():
+        most = have.count(wares[0])
+        is_many = number <= most or number**2 <= each[wares[0]] * most
+        is_count = is_many and kind == "order" and len({*wares}) == 1
+        priced = wares if number == total else tuple(n for n in each if each[n] == number)[:1]
+        if priced and (
+            str(number) in answered or number == total > max(each.values()) or not is_count
+        ):
+            kind, wares = (
+                kind if kind == "other" and str(number) not in answered else "order",
+                priced,
+            )
+        elif is_count:
+            wares = wares[:1] * number
+        elif kind != "other" and number > 1:
+            asks = kind in ASKS and view.language.finds("question", text)
+            kind = kind if asks or (deal.named and kind == "order") else "haggle"
+    if kind == "order" and any(wares.count(name) > have.count(name) for name in wares):
+        kind, wares = "few", tuple(name for name in dict.fromkeys(wares) if name in have)
+    return replace(deal, kind=kind, wares=wares)
+
+
+def _named(view: StandInView, text: str) -> tuple[dict[tuple[str, ...], int], list[int]]:
+    """Return the wares that a text names, and how many, 0 if it does not say; and other numbers.
+
+    A ware is the names that its words fit: none if it is of another thing, such as "a bowl of
+    soup" where there is one of tea.
+    """
+    rows, free = dict[tuple[str, ...], int](), list[int]()
+    data, names = view.language.data, wares_of(view)
+    apart = {*data.get("deal", {}).get("apart", "").split()}
+    parts = (view.language.pattern("patterns", "parts").split(part) for part in sentences(text))
+    for part in chain.from_iterable(parts):
+        words, fits = plain_words(part), tuple(dict.fromkeys(matches(part, names)))
+        stems = {stem(word, ENGLISH) for name in fits for word in plain_words(name)} - SMALL
+        own = [stem(word, ENGLISH) in stems for word in words]
+        at = own.index(True) if True in own else 0
+        numbers = [
+            row for row in numbers_in(words, data.get("counts", {})).items() if not own[row[0]]
+        ]
+        counts = [n for end, n in numbers
+                  if 0 < at - end <= BETWEEN + 1 and apart.isdisjoint(words[end + 1 : at])]  # fmt: skip
+        free += [number for _, number in numbers if number not in counts[-1:]]
+        last = {stem(plain_words(name)[-1], ENGLISH) for name in fits}
+        other = words[at + 1 : at + 2] == ["of"] and last.isdisjoint(
+            stem(w, ENGLISH) for w in words
+        )
+        if fits:
+            key = () if other else fits
+            rows[key] = max(rows.get(key, 0), *counts[-1:], 0)
+    return rows, free
+
+
+def _discussed(view: StandInView, text: str) -> Deal:
+    """Return what was offered last; where a sentence points back, what anybody spoke of last."""
+    now = list(takewhile(lambda part: part != text, view.sentences))
+    points = view.language.finds("points_back", text)
+    before = view.talk_before if points else view.transcript.answers_to(view.speaker)
+    for line in [*before, *now][: -RECENT - 1 : -1]:
+        rows, free = _named(view, line)
+        wares = tuple(name for names in rows for name in names for _ in range(rows[names] or 1))
+        if wares:
+            several = any(len(names) > 1 for names in rows) or len(rows) > 1 < len(free)
+            return Deal("which" if several else "order", wares)
+    return Deal()
+
+
+def _kind(view: StandInView, text: str, is_named: bool) -> str:
+    """Return the kind of a deal that a sentence wants: by its likeness to examples, or patterns."""
+    own, vectors = view.scene.vectors.get(masked(view, text)), view.scene.vectors
+    if own is not None:
+        kinds = view.language.data.get("deals", {}).items()
+        rows = {
+            kind: [float(own @ vectors[x]) for x in texts if x in vectors] for kind, texts in kinds
+        }
+        fits = {kind: mean_of_highest(row, NEAREST) for kind, row in rows.items()}
+        fits["refuse"] = -1.0 if view.language.asks(text) else fits.get("refuse", -1.0)
+        best = max(fits, key=fits.__getitem__, default="")
+        return best if best and (is_named or fits[best] >= TRADED) else ""
+    key, asks = view.language.key_of(text), view.language.asks(text)
+    if key in KINDS:
+        return KINDS[key]
+    act = requested_act(text, view.situation, view.speaker, view.language.data)
+    if (act and act.act == "give") or (key == "buy" and not asks):
+        return "order"
+    of_wares = view.language.content(
+        " ".join((*wares_of(view), *view.language.data.get("counts", {})))
+    )
+    rest = [word for word in view.language.content(text) if not word.isdecimal()]
+    return "" if not is_named else "price" if asks else "order" if {*rest} <= {*of_wares} else ""
+
+
+def ordered(view: StandInView) -> RequestedAct | None:
+    """Return the sale of all wares that the speaker wants, None if they order none."""
+    wares, text = tuple[str, ...](), ""
+    for part in view.sentences:
+        deal = read_deal(view, part)
+        if deal.kind == "order":
+            wares, text = (*wares, *deal.wares) if deal.named else deal.wares, part
+        elif deal.kind in ("refuse", "haggle"):
+            wares = ()
+    return sale(view, wares, text)
+
+
+def sale(view: StandInView, wares: Sequence[str], text: str) -> RequestedAct | None:
+    """Return the sale of wares, its target the price in words; None if one has no price."""
+    goods = view.transcript.goods
+    if not wares or "sell" not in view.scene.tools or not goods.keys() >= {*wares}:
+        return None
+    total = sum(number_in(goods[name]) for name in wares)
+    price = re.sub(r"\d+", str(total), max((goods[name] for name in wares), key=len), count=1)
+    return RequestedAct("sell", price, item=", ".join(wares), to=view.speaker, text=text)
+
+
+def number_in(price: str) -> int:
+    return int(next(iter(re.findall(r"\d+", price)), 0))
