@@ -209,8 +209,9 @@ class AICommand(MuxCommand):
         search = partial(self.caller.search, name, quiet=True)
         objects = search() or search(global_search=True)
         if not objects:  # Evennia searches for colours, too
-            known = (script.character for script in all_assistants())
-            objects = all_named(name, known, self.caller)
+            known = [script.character for script in all_assistants()]
+            match = find_named(name, known, self.caller)
+            objects = all_named(name, known, self.caller) or ([match] if match else [])
         if not objects:
             raise UsageError(
                 f"There is no character called '{clean_output(name, NAME_CHARS)}'. "

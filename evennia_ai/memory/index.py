@@ -150,6 +150,7 @@ class MemoryIndex:
         vector: Any = None,
         upto: int | None = None,
         context: QueryContext = NO_CONTEXT,
+        among: Iterable[str] | None = None,
     ) -> list[Hit]:
         """Return at most ``k`` memories, best first, and what follows the first ones.
 
@@ -161,8 +162,12 @@ class MemoryIndex:
             vector: the query's embedding, if the embedder is remote.
             upto: the place of the last line that is searched; None searches all lines.
             context: the talk in which it is asked.
+            among: the ids of notes that alone are searched; None searches all memories.
         """
         view = self._view(audience, upto, everything)
+        if among is not None:
+            rows = self._rows_of([name for name in among if name in self])
+            view = self._columns.view_of(rows[view.mask[rows]])
         if k <= 0 or not len(view.rows):
             return []
         hits = self._best(self._rank(query, view, now, vector, SPARE * k, context), view, k)

@@ -135,10 +135,11 @@ class RecallIndex:
         upto: int | None = None,
         everything: bool = False,
         context: QueryContext = NO_CONTEXT,
+        among: Iterable[str] | None = None,
     ) -> list[MemoryMatch]:
         """Return at most ``limit`` records that fit a query best.
 
-        ``audience``, ``upto`` (a message), ``everything`` and ``context`` are those of
+        ``audience``, ``upto`` (a message), ``everything``, ``context`` and ``among`` are those of
         `MemoryIndex.find` (P9); ``keep`` is called with each record, and False leaves it out.
         """
         self._take_in()
@@ -155,6 +156,7 @@ class RecallIndex:
             vector=vector,
             upto=upto,
             context=context,
+            among=among,
         )
         # The index may lag behind a change; the record itself says who may know it.
         records = self._records([hit.id for hit in ranked])

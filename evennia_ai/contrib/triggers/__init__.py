@@ -10,6 +10,8 @@ from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.contrib.triggers import combat, surroundings, triggers
 from evennia_ai.contrib.triggers.aitrigger import CmdAITrigger
 from evennia_ai.contrib.triggers.combat import combat_event
+from evennia_ai.contrib.triggers.occasions import occasion_of
+from evennia_ai.contrib.triggers.parsing import TriggerSettings
 from evennia_ai.contrib.triggers.surroundings import thing_event
 from evennia_ai.extension import EntryReader, Extension
 from evennia_ai.messages import InboxEvent
@@ -23,6 +25,7 @@ class TriggersExtension(Extension):
 
     name = "triggers"
     by_default = False
+    settings = TriggerSettings
     entries = frozenset({"COMBAT"})
 
     def set_up(self, services: Any, settings: EntryReader) -> bool:
@@ -41,13 +44,14 @@ class TriggersExtension(Extension):
 
     def hear(self, sender: Any, event: InboxEvent, **_more: Any) -> None:
         """Look at the triggers of an assistant that heard an event."""
-        occasion = triggers.occasion_of(event)
+        occasion = occasion_of(event)
         if occasion and self in sender.services.extensions:
             triggers.consider(sender.mind, occasion)
 
     def resume(self, sender: Any, **_more: Any) -> None:
         """Take up what triggers wait for that no event tells of, after a start."""
-        scripts = AssistantScript.objects.filter_family(db_attributes__db_key=triggers.TRIGGERS)
+        keys = ("trigger_rules", triggers.FORMER)
+        scripts = AssistantScript.objects.filter_family(db_attributes__db_key__in=keys).distinct()
         for script in scripts.exclude(db_obj=None) if self in sender.extensions else ():
             sender.slices.put(surroundings.follow_clock, script)
             sender.slices.put(surroundings.offer_use, script)

@@ -1,13 +1,25 @@
 """``aitrigger``: what a character does when something happens."""
 
 import json
+import re
 from typing import Any
 
+from django.db.models import Q
+from evennia.objects.models import ObjectDB
 from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.commands.common import AICommand, CommandResult, UsageError
-from evennia_ai.contrib.triggers import surroundings, triggers
-from evennia_ai.contrib.triggers.parsing import HOW, MOST_TRIGGERS, USED, Trigger, read_trigger
+from evennia_ai.contrib.triggers import rates, surroundings, triggers
+from evennia_ai.contrib.triggers.occasions import Occasion
+from evennia_ai.contrib.triggers.parsing import (
+    EVERYBODY,
+    HOW,
+    MOST_TRIGGERS,
+    PLAYER,
+    USED,
+    Trigger,
+    read_trigger,
+)
 from evennia_ai.errors import ConfigError, NothingDone
 from evennia_ai.game.client_text import clean_output
 from evennia_ai.messages import ToolCallRequest
@@ -20,30 +32,35 @@ class CmdAITrigger(AICommand):
 
     Usage:
       aitrigger <character>
-      aitrigger <character> = <when>[, once per <time>]: <what>
+      aitrigger <character> = <when>: <what>[; limit <how often>]
       aitrigger/try <character> = <number>
       aitrigger/remove <character> = <number>
 
     Without "=": the character's triggers with their numbers.
 
-    When (of words with a / between them write one):
-      when somebody enters [carrying/wielding <thing>]     when Ann leaves
-      when somebody uses/takes/drops/gives <thing>         when somebody says <words>
-      when attacked/hit/missed/killed                      when hit below 50 %
-      when somebody is attacked/hit/killed                 when somebody flees
-      at dawn/noon/dusk/midnight/06:30                     every 2 hours
-    In place of somebody, name a person; a thing's tag does for its name. Words are
-    found by their meaning, too, if the game has an embedder. Times are the world's;
-    dawn is 06:00, dusk 18:00.
+    When:
+      when somebody enters [carrying/wielding/without <thing>]
+      when Ann leaves [north]                when somebody says "room" or "bed"
+      when a player takes/drops the bell     when given 10 coins
+      when bell is used, or: when somebody rings the bell
+      when attacked/hit/missed/killed        when Ann is attacked by Bob
+      when hp below 50 %                     when Ann flees, when a fight starts
+      at dusk, at 06:30 in Lantern Row       every 2 hours from 8 to 20
+    A sentence may end in an hour of the world: after 20:00, between 0:00 and 5:00,
+    at night. Day is from 06:00 (dawn) to 18:00 (dusk). A thing or person is named as
+    you see it, by the end of its name or by a tag. Words without "" are found by
+    their meaning, too, if the game has an embedder.
 
     What:
       say <words>       pose <deed>       think <note>, which its model reads
-      do <tool> [<argument> = <value>; ...], or a command of |waicommands|n
-    $who is who did it, $what the thing or the victim, $damage and $health (in per
-    cent) tell of a blow.
+      do <tool>, such as: do give apple to $who, do whisper Psst to $who
+      do <exit>, or a command of |waicommands|n
+    $who is the somebody of the sentence, or who did it; $what the thing or the
+    other person; $damage and $health (in per cent) tell of a blow.
 
-    How often: once per hour for each person, unless you write |wonce per day|n or
-    |wonce per person per 10 minutes|n. Asleep, it only notices fights.
+    How often: each time, up to 5 times a minute. Less: limit once per day, limit 3
+    per hour, limit once per person per day, limit once per person (ever), limit once
+    per fight. Asleep, a character only notices fights.
 
     Switches:
       try    - show what it would say or do if you set it off now; nothing happens
@@ -51,7 +68,7 @@ class CmdAITrigger(AICommand):
 
     Examples:
       aitrigger Mira = when somebody enters wielding weapon: say Put it away, $who.
-      aitrigger Mira = when bell is used, once per minute: think A guest is waiting.
+      aitrigger Mira = when bell is used: think A guest waits; limit 1 per minute
       aitrigger Mira = at dusk: pose lights the lamps.
     """
 
@@ -76,20 +93,39 @@ class CmdAITrigger(AICommand):
     def add(self, written: str) -> None:
         if len(self.rules) >= MOST_TRIGGERS:
             raise UsageError(f"{self.name} has {MOST_TRIGGERS} already. Remove one first.")
-        number = max((item.number for item in self.rules), default=0) + 1
+        number = triggers.last_number(self.script) + 1
         try:
-            trigger = read_trigger(written, number, self.services.now().timestamp())
+            trigger, note = self.read(written, number)
             self.call_of(trigger)
         except (ConfigError, NothingDone) as error:
             raise UsageError(str(error)) from error
-        triggers.write_triggers(self.script, (*self.rules, trigger))
+        triggers.write_triggers(self.script, [*self.rules, trigger], number)
         surroundings.follow_clock(self.script)
-        lines = [f"Trigger {number} of {self.name}: {clean_output(trigger.text)}"]
+        lines = [f"Trigger {number} of {self.name}: {clean_output(trigger.text)}", *note]
         if trigger.kind == USED and (names := surroundings.offer_use(self.script)):
             shown = clean_output(", ".join(names))
             lines.append(f"Who is here can type |wuse|n and a name of: {shown}")
         lines.append(f"To see what it does: |waitrigger/try {self.name} = {number}|n")
         self.msg("\n".join(lines))
+
+    def read(self, written: str, number: int) -> tuple[Trigger, list[str]]:
+        """Return a trigger, and a note on who nobody is; "a guest" is then anybody.
+
+        Raises ConfigError.
+        """
+        me, note = self.script.character.key, []
+        trigger = read_trigger(written, number, me)
+        for name in {trigger.actor, trigger.victim or ""} - {"", PLAYER, EVERYBODY}:
+            is_called = Q(db_key__icontains=name.split()[-1]) | Q(db_tags__db_key__iexact=name)
+            if not ObjectDB.objects.filter(is_called).exists():
+                note = [f"Nobody is called '{clean_output(name, 40)}' yet."]
+                anybody = re.sub(
+                    rf"(?i)\b(?:an?|any|every) {re.escape(name)}\b", "somebody", written
+                )
+                if anybody != written:
+                    note = [f"Nobody is called '{clean_output(name, 40)}': anybody sets it off."]
+                trigger = read_trigger(anybody, number, me)
+        return trigger, note
 
     def chosen(self) -> Trigger:
         """Return the trigger with the number that was typed; raises UsageError."""
@@ -102,13 +138,15 @@ class CmdAITrigger(AICommand):
 
     def do_remove(self) -> None:
         trigger = self.chosen()
-        triggers.write_triggers(self.script, tuple(t for t in self.rules if t is not trigger))
+        left, last = [t for t in self.rules if t is not trigger], triggers.last_number(self.script)
+        triggers.write_triggers(self.script, left, last)
         self.msg(f"Removed: {clean_output(trigger.text)}")
 
-    def call_of(self, trigger: Trigger) -> tuple[triggers.Occasion, str, dict[str, Any]]:
+    def call_of(self, trigger: Trigger) -> tuple[Occasion, str, dict[str, Any]]:
         """Return what a trigger would do if the caller set it off; raises NothingDone."""
         me, tools = self.script.character, self.services.toolbox.tools
-        occasion = triggers.Occasion(trigger.kind, self.caller, me, damage=1, health=40)
+        people = (me, self.caller) if trigger.is_passive else (self.caller, me)
+        occasion = Occasion(trigger.kind, *people, damage=1, health=40)
         return occasion, *triggers.call_of(trigger, occasion, me, tools)
 
     @inlineCallbacks
@@ -120,9 +158,7 @@ class CmdAITrigger(AICommand):
             context = triggers.context_of(mind, occasion)
             result = yield self.services.toolbox.run(context, call, dry=True)
             problems += [clean_output(result.text)] * (result.state != DONE)
-        times = triggers.last_times(self.script, self.services)
-        wait_s = triggers.wait_of(times, trigger, occasion, self.services.now().timestamp())
-        if wait_s > 0:
+        if wait_s := rates.wait_of(mind.who.character, trigger, occasion, self.services):
             problems.append(f"For you it acted lately; again in {wait_s / 60:.0f} min.")
         if not mind.status.may_think() or mind.sleep.is_asleep:
             problems.append("It is stopped or asleep now, or somebody plays it.")

@@ -8,7 +8,8 @@ from typing import Any
 from twisted.logger import Logger
 
 from evennia_ai.contrib.triggers import triggers
-from evennia_ai.contrib.triggers.triggers import Occasion
+from evennia_ai.contrib.triggers.occasions import Occasion, minds_near
+from evennia_ai.contrib.triggers.rates import FIGHT_S, note_blow
 from evennia_ai.errors import ConfigError
 from evennia_ai.game.perception import name_in_act
 
@@ -23,7 +24,6 @@ LINES = {
     "flees": ("You break off the fight", "", "{victim} breaks off the fight"),
 }
 Around = Callable[..., AbstractContextManager[None]]
-FIGHT_S = 60.0  # without a blow, and the next one is another attack
 
 
 def combat_event(
@@ -52,8 +52,10 @@ def combat_event(
     details = [f"damage {damage}"] * bool(damage)
     details += [f"{health} % of the health left"] * (kind == "hit" and remaining is not None)
     try:
-        occasion = Occasion(kind, by, character, None, damage, health)
-        for mind in triggers.minds_near(character.location):
+        before = health + round(100 * damage / health_of(character)[1])
+        occasion = Occasion(kind, by, character, damage=damage, health=health, before=before)
+        for mind in minds_near(character.location):
+            note_blow(mind.who.character, mind.around.services)
             triggers.consider(mind, occasion)
             notice(mind, occasion, f": {', '.join(details)}." if details else ".")
     except Exception:  # noqa: BLE001  # a game's own classes may raise anything
@@ -101,11 +103,20 @@ def health_of(obj: Any) -> tuple[int, int]:
 
 def is_new_fight(attacker: Any, target: Any) -> bool:
     """Return True for the first blow of somebody against somebody in `FIGHT_S` seconds."""
-    for mind in triggers.minds_near(target.location):
+    for mind in minds_near(target.location):
         now, blows = mind.around.services.clock.seconds(), target.ndb.ai_blows or {}
         target.ndb.ai_blows = {**blows, attacker.dbref: now}
         return bool(now - blows.get(attacker.dbref, -FIGHT_S) >= FIGHT_S)
     return False
+
+
+@contextmanager
+def beginning(handler: Any) -> Iterator[None]:
+    """Let characters notice that a fight of turnbattle begins, though nobody has struck yet."""
+    yield
+    for mind in minds_near(handler.obj):
+        note_blow(mind.who.character, mind.around.services)
+        triggers.consider(mind, Occasion("attacked"))
 
 
 @contextmanager
@@ -136,6 +147,7 @@ SYSTEMS: Mapping[str, Sequence[tuple[str, str, str, Around]]] = {
     ),
     "turnbattle": (
         *((f"{RULES}{name}", f"{of}CombatRules", "resolve_attack", blow) for name, of in BATTLES),
+        (f"{RULES}basic", "TBBasicTurnHandler", "at_script_creation", beginning),
         (f"{RULES}basic", "BasicCombatRules", "spend_action", end_of_turn),
     ),
 }

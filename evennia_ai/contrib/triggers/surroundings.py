@@ -11,8 +11,9 @@ from evennia.commands.command import Command
 from evennia.utils.utils import class_from_module
 
 from evennia_ai.contrib.triggers import triggers
+from evennia_ai.contrib.triggers.occasions import Occasion, fits, is_time, minds_near
 from evennia_ai.contrib.triggers.parsing import TIME, USED, Trigger
-from evennia_ai.contrib.triggers.triggers import Occasion, minds_near, triggers_of
+from evennia_ai.contrib.triggers.triggers import triggers_of
 from evennia_ai.game.perception import name_in_act
 from evennia_ai.ports.world import WorldClock
 from evennia_ai.tools.world import around
@@ -40,10 +41,12 @@ def thing_event(thing: Any, kind: str, actor: Any) -> None:
 
 @contextmanager
 def move(
-    thing: Any, _to: Any, *_more: Any, move_type: str = "move", **_options: Any
+    thing: Any, _to: Any, *_more: Any, move_type: str = "move", **options: Any
 ) -> Iterator[None]:
-    """Look at triggers when a thing was taken or dropped."""
-    before = thing.location
+    """Note by which exit somebody goes, and look at triggers when a thing was taken or dropped."""
+    before, way = thing.location, options.get("exit_obj")
+    if way is not None or thing.ndb.ai_way is not None:
+        thing.ndb.ai_way = way
     yield
     actor = before if move_type == "drop" else thing.location
     if move_type in MOVES and actor is not None and thing.location is not before:
@@ -76,7 +79,7 @@ def offer_use(script: Any) -> list[str]:
     if not names or class_from_module(settings.CMDSET_CHARACTER)().get("use"):
         return []
     near, me = around(script.character), script.character
-    things = [thing for thing in near if any(triggers.fits(name, thing, me) for name in names)]
+    things = [thing for thing in near if any(fits(name, [thing], me) for name in names)]
     for thing in things:
         if not thing.ndb.ai_use:
             thing.ndb.ai_use = True  # Evennia keeps what has such data in memory
@@ -89,7 +92,8 @@ def offer_use(script: Any) -> list[str]:
 def place_in_time(trigger: Trigger, clock: WorldClock) -> tuple[int, float]:
     """Return how often a time has come in the world, and in how many seconds it comes again."""
     unit, number = trigger.period
-    length, offset = number * clock.units[unit], trigger.minute * clock.units["minute"]
+    begin = trigger.hours[0] if unit == "day" else 0
+    length, offset = number * clock.units[unit], begin * clock.units["minute"]
     count, since = divmod(clock.seconds() - offset, length)
     return int(count), (length - since) / max(clock.pace, 1e-6)
 
@@ -99,11 +103,17 @@ def look_at_clock(script: Any) -> float | None:
     timed = [item for item in triggers_of(script) if item.kind == TIME]
     if not (script.pk and script.character and timed):
         return None
-    before, mind = script.ndb.ai_times_counted or {}, script.mind
-    places = {item: place_in_time(item, script.services.world_clock) for item in timed}
+    before, mind, clock = (
+        script.ndb.ai_times_counted or {},
+        script.mind,
+        script.services.world_clock,
+    )
+    places = {item: place_in_time(item, clock) for item in timed}
     script.ndb.ai_times_counted = {item.number: places[item][0] for item in timed}
     for item, (count, _wait_s) in places.items():
         is_due = count > before.get(item.number, count)
+        is_due &= item.period[0] == "day" or is_time(item, clock)
+        is_due &= fits(item.place, [script.character.location], script.character)
         if is_due and (item.act == "do" or mind.presence.players_near()):
             triggers.consider(mind, Occasion(TIME), [item])
     return min(LONGEST_S, *(wait_s + 0.1 for _count, wait_s in places.values()))

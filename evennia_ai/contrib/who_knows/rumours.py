@@ -21,7 +21,6 @@ from evennia_ai.store.rows import delete_rows, insert_rows, pages
 from evennia_ai.store.transactions import brief_transaction
 
 ONE_MIND = models.SharedEntry.ONE_MIND
-DEPTH = 8  # times as many as are wanted are ranked first; ranking a thousand takes 30 ms
 UNTOLD = frozenset({"secret", UNGUARDED})
 KEPT = ("speakers", "importance", "trust")  # of a journal entry, for whoever recalls the rumour
 READ = ("assistant_id", "entry", "scope", "teller", "source", "text", "learnt_at", *KEPT)
@@ -193,27 +192,17 @@ class HeardRumours:
         keep: Callable[[Record], bool] | None = None,
     ) -> list[MemoryMatch]:
         """Return the rumours that it heard and that nobody has taken back, with the teller."""
-        me, by_id, world = self._mind.character.dbref, self._rumours.by_id, self._mind.world
-
-        def is_heard(record: Record) -> bool:
-            telling = by_id[int(record["id"][1:])].hearers.get(me)
-            is_known = telling is not None and bool(telling.teller) and telling.at <= now
-            return is_known and (keep is None or keep(record))
-
-        if not self._rumours.known_by.get(me):
-            return []
-        # The index ranks what all heard: of some best ones a character may know too few.
-        depth = DEPTH * limit
-        matches = self._index.search(query, depth, None, now, keep=is_heard)
-        if len(matches) < limit and depth < len(by_id):
-            matches = self._index.search(query, len(by_id), None, now, keep=is_heard)
-        matches = matches[:limit]
+        by_id, me, world = self._rumours.by_id, self._mind.character.dbref, self._mind.world
+        known = self._rumours.known_by.get(me, ())
+        tellings = {number: by_id[number].hearers[me] for number in known}
+        heard = [f"r{number}" for number, it in tellings.items() if it.teller and it.at <= now]
+        matches = self._index.search(query, limit, None, now, keep, among=heard) if heard else []
         numbers = [int(match.record["id"][1:]) for match in matches]
         stored = set(rumour_rows().filter(id__in=numbers).values_list("id", flat=True))
         news: list[MemoryMatch] = []
         for number, match in zip(numbers, matches, strict=True):
             if number in stored:  # another server may have taken it back
-                telling = by_id[number].hearers[me]
+                telling = tellings[number]
                 teller = world.name_of(self._mind.character, telling.teller) or "somebody"
                 origin = {"kind": "hearsay", "label": f", {teller} told you"}
                 record = {**match.record, **origin, "timestamp": telling.at.isoformat()}

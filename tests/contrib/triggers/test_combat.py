@@ -39,7 +39,7 @@ def seen(npc):
 
 
 def react(npc, *written):
-    write_triggers(npc.assistant, tuple(map(read_trigger, written)))
+    write_triggers(npc.assistant, [read_trigger(text, me=npc.key) for text in written])
 
 
 def test_a_fight_of_evadventure(game, asked_for, monkeypatch):

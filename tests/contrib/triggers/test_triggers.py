@@ -1,5 +1,7 @@
 """Triggers in a game: what sets them off, what they do, how often, and who may write them."""
 
+import math
+
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
@@ -7,8 +9,9 @@ from evennia.commands.cmdset import CmdSet
 
 from evennia_ai.contrib.triggers import combat_event
 from evennia_ai.contrib.triggers.aitrigger import CmdAITrigger
+from evennia_ai.contrib.triggers.occasions import Occasion
 from evennia_ai.contrib.triggers.parsing import read_trigger
-from evennia_ai.contrib.triggers.triggers import Occasion, consider, triggers_of, write_triggers
+from evennia_ai.contrib.triggers.triggers import consider, triggers_of, write_triggers
 from evennia_ai.models import Event, ModelCall, ToolCall, Turn
 from evennia_ai.store.attributes import write_attribute
 from tests.game import extensions_scene
@@ -44,7 +47,7 @@ def bea(builder, yard):
 
 def give(mind_of, *written):
     """Give a character triggers, as a builder wrote them."""
-    triggers = (read_trigger(text, number) for number, text in enumerate(written, 1))
+    triggers = (read_trigger(text, number, mind_of.key) for number, text in enumerate(written, 1))
     write_triggers(mind_of.assistant, tuple(triggers))
 
 
@@ -71,35 +74,66 @@ def test_a_builder_writes_tries_lists_and_removes(game, mira, ann, yard, bea):
     assert "has no triggers" in bea.told("aitrigger Mira")
 
 
-# What is written, and what sets it off: kind, who, thing, wielded, own.
+# What is written, and what sets it off: the fields of the trigger.
 READ = {
-    "when somebody enters with a drawn sword: say Hey": ("enters", "", "sword", True, False),
-    "when Ann enters carrying the mug:say Hey": ("enters", "Ann", "mug", False, False),
-    "when the silver bell is used: say Hey": ("used", "", "silver bell", False, False),
-    "when Ann takes a bell : say Hey": ("taken", "Ann", "bell", False, False),
-    "When hit below 50 %, once per person per 2 days: say Hey": ("hit", "", "", False, True),
-    "when Bob is hit: say Hey": ("hit", "Bob", "", False, False),
-    'at 06:30: say "Up: it is day!"': ("time", "", "", False, False),
-    "every 2 hours, once per day: say Hey": ("time", "", "", False, False),
+    "when somebody enters with a drawn sword": {"thing": "sword", "how": "wielded"},
+    "when someone enters with a weapon in hand": {"thing": "weapon", "how": "wielded"},
+    "when Ann enters carrying the mug": {"kind": "enters", "actor": "Ann", "thing": "mug"},
+    "if Ann comes in through the north door without a ticket": {
+        "actor": "Ann", "way": "north door", "how": "without", "thing": "ticket"},
+    "when somebody leaves north": {"kind": "leaves", "way": "north"},
+    "when the silver bell is used": {"kind": "used", "thing": "silver bell"},
+    "when a visitor rings the bell": {"kind": "used", "actor": "visitor", "thing": "bell"},
+    "when the door opens": {"kind": "used", "actor": "", "thing": "door"},
+    "when someone picks up the crown": {"kind": "taken", "thing": "crown"},
+    "when someone drops anything": {"kind": "dropped", "thing": ""},
+    "when given 10 coins": {"kind": "given", "count": 10, "thing": "coins"},
+    "when Ann gives Mira a red rose": {"kind": "given", "actor": "Ann", "thing": "red rose"},
+    "hears gold, silver": {"kind": "says", "words": "gold, silver"},
+    "when attacked": {"kind": "attacked", "victim": None},
+    "when I am attacked by Bob": {"kind": "attacked", "actor": "Bob", "victim": None},
+    "when Bob is hit": {"kind": "hit", "victim": "Bob", "is_passive": True},
+    "when a player is damaged": {"kind": "hit", "victim": "player"},
+    "when someone attacks Lady Ister": {"kind": "attacked", "actor": "", "victim": "Lady Ister"},
+    "when the rat dies": {"kind": "killed", "victim": "rat"},
+    "when hp below 50%": {"kind": "hit", "victim": None, "health": range(50)},
+    "when Mira's health drops below a third": {"victim": None, "health": range(33)},
+    "when Wick hp under 33 %": {"victim": "Wick", "health": range(33)},
+    "when a fight starts": {"kind": "attacked", "victim": "*", "within_s": 0.0},
+    "at 06:30": {"kind": "time", "hours": (390, 390)},
+    "at 8 pm in Lantern Row": {"hours": (1_200, 1_200), "place": "Lantern Row"},
+    "every 2 hours": {"kind": "time", "period": ("hour", 2)},
+    "every hour from 8 to 20": {"period": ("hour", 1), "hours": (480, 1_200)},
+    "when Ann enters between 22:00 and 5:00": {"kind": "enters", "hours": (1_320, 300)},
+    "when hit, once per person per 2 days": {"most": 1, "within_s": 172_800, "each": True},
+}  # fmt: skip
+LIMITS = {
+    '"Hm." limit once per person': {"most": 1, "within_s": math.inf, "each": True},
+    "Hm. ; once per fight": {"most": 1, "within_s": 0.0},
+    "Hm. (max 3 per hour)": {"most": 3, "within_s": 3_600, "each": False},
+    "Hm. cooldown 10 minutes": {"most": 1, "within_s": 600},
+    "I eat, once a day": {"most": 5, "what": "I eat, once a day"},
 }
 
 
 def test_what_a_builder_writes_is_read():
-    for written, wanted in READ.items():
-        t = read_trigger(written)
-        assert (t.kind, t.who, t.thing, t.wielded, t.own) == wanted, written
+    written = {f"{when}: say Hey": fields for when, fields in READ.items()}
+    written |= {f"when hit: say {what}": fields for what, fields in LIMITS.items()}
+    for text, fields in written.items():
+        trigger = read_trigger(text, me="Mira")
+        assert {name: getattr(trigger, name) for name in fields} == fields, text
     assert read_trigger('at 06:30: say "Up: it is day!"').what == "Up: it is day!"
-    assert read_trigger("when hit below half: do flee").below == 50
-    assert read_trigger("every 2 hours, once per day: say Hey").period == ("hour", 2)
-    often = read_trigger("When hit, once per person per 2 days: say Hey")
-    assert (often.within_s, often.each) == (172_800, True)
+    assert read_trigger("when hit: do pose falls").act == "emote"
+    assert read_trigger("when Ann enters: think").what == "Ann enters"
 
 
 # Each says what is wrong, and stores nothing.
 WRONG = {
     "when somebody enters": "a colon",
     "when pigs fly: say Oink": "nothing that sets a trigger off",
-    "when somebody enters: dance": "say, pose, think or do",
+    "when Ann receives a ring: say Oh": "nothing that sets a trigger off",
+    "when somebody enters: dance": "There is no tool 'dance'",
+    "when somebody enters: say": "What does the character say?",
     "at 25:00: say Late": "nothing that sets a trigger off",
     "when somebody enters: do fly high": "There is no tool",
     f"when somebody enters: say {'x' * 400}": "at most 300",
@@ -114,7 +148,7 @@ def test_what_cannot_be_read_is_told(mira, bea):
 
 def test_help_shows_each_way(mira, bea):
     shown = bea.told("help aitrigger")
-    for words in ("carrying/wielding <thing>", "attacked/hit/missed/killed", "at dawn/noon"):
+    for words in ("carrying/wielding/without", "attacked/hit/missed/killed", "every 2 hours from"):
         assert words in shown, words
 
 
@@ -127,7 +161,7 @@ def test_a_player_writes_none(mira, ann, yard):
 def test_things_that_are_carried_wielded_taken_dropped_and_used(game, tavern, mira, ann, yard, bea):
     give(
         mira,
-        "when somebody enters carrying sword: say Armed!",
+        "when somebody enters carrying sword: say Armed!; limit once per hour",
         "when somebody enters wielding weapon: say Put it away!",
         "when bell is taken: say Leave it.",
         "when Ann drops the bell: say Thank you.",
@@ -140,6 +174,7 @@ def test_things_that_are_carried_wielded_taken_dropped_and_used(game, tavern, mi
     game.run(1)
     assert said() == ['{"text": "Armed!"}']
     ann.do("out")
+    game.run(1)
     sword.tags.add("weapon")
     ann.character.db.wielded_weapon = sword
     ann.do("in")
@@ -159,7 +194,7 @@ def test_things_that_are_carried_wielded_taken_dropped_and_used(game, tavern, mi
 
 
 def test_a_line_that_a_trigger_answers_goes_to_no_model(game, mira, ann, yard):
-    give(mira, "when somebody says open sesame: say The door is open.")
+    give(mira, "when somebody says open sesame: say The door is open.; limit once per hour")
     ann.do("say Mira, open sesame!")
     game.run(1)
     assert ann.last() == 'Mira says, "The door is open."'
@@ -173,7 +208,7 @@ def test_a_line_that_a_trigger_answers_goes_to_no_model(game, mira, ann, yard):
 
 def test_a_name_injects_nothing(game, mira, ann, yard):
     ann.character.key = "|lcquit|ltAnn|le $What {x}; say"
-    give(mira, "when somebody is hit: say Poor $what, by $who.")
+    give(mira, "when somebody is hit: say Poor $who, by $what.")
     combat_event(mira, "hit", ann.character)
     combat_event(ann.character, "hit", None, damage=3)
     game.run(1)
