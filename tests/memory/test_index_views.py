@@ -50,6 +50,15 @@ def test_lines_after_a_place_are_left_out_and_notes_never():
     assert found(index, asked, upto=1) == found(fewer, asked)
 
 
+def test_only_some_notes_are_searched_and_none_that_the_audience_may_not_know():
+    index = talk((), ["a ship of oak", "a ship of elm", "a ship of ash"])
+    index.add("secret", "a ship of gold", place=ALONE, audience={"#1"})
+    some = ["a ship of elm", "secret", "one that is gone"]
+    assert [hit.id for hit in index.find("ship", 9, among=some)] == ["a ship of elm"]
+    assert {hit.id for hit in index.find("ship", 9, {"#1"}, among=some)} == {*some[:2]}
+    assert not index.find("ship", 9, among=[])
+
+
 # --- who may know --------------------------------------------------------------------------------
 
 

@@ -1,6 +1,7 @@
 """``aitrigger``: what a character does when something happens."""
 
 import json
+import math
 import re
 from typing import Any
 
@@ -10,7 +11,7 @@ from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.commands.common import AICommand, CommandResult, UsageError
 from evennia_ai.contrib.triggers import rates, surroundings, triggers
-from evennia_ai.contrib.triggers.occasions import Occasion
+from evennia_ai.contrib.triggers.occasions import Occasion, fits
 from evennia_ai.contrib.triggers.parsing import (
     EVERYBODY,
     HOW,
@@ -25,6 +26,8 @@ from evennia_ai.game.client_text import clean_output
 from evennia_ai.messages import ToolCallRequest
 from evennia_ai.scheduling import Coroutine
 from evennia_ai.turn.tool_executor import DONE
+
+MOST_CALLED = 100  # objects looked at, to know whether one has a name
 
 
 class CmdAITrigger(AICommand):
@@ -117,7 +120,7 @@ class CmdAITrigger(AICommand):
         trigger = read_trigger(written, number, me)
         for name in {trigger.actor, trigger.victim or ""} - {"", PLAYER, EVERYBODY}:
             is_called = Q(db_key__icontains=name.split()[-1]) | Q(db_tags__db_key__iexact=name)
-            if not ObjectDB.objects.filter(is_called).exists():
+            if not fits(name, ObjectDB.objects.filter(is_called)[:MOST_CALLED], self.caller):
                 note = [f"Nobody is called '{clean_output(name, 40)}' yet."]
                 anybody = re.sub(
                     rf"(?i)\b(?:an?|any|every) {re.escape(name)}\b", "somebody", written
@@ -159,7 +162,8 @@ class CmdAITrigger(AICommand):
             result = yield self.services.toolbox.run(context, call, dry=True)
             problems += [clean_output(result.text)] * (result.state != DONE)
         if wait_s := rates.wait_of(mind.who.character, trigger, occasion, self.services):
-            problems.append(f"For you it acted lately; again in {wait_s / 60:.0f} min.")
+            again = f"again in {wait_s / 60:.0f} min" if wait_s < math.inf else "not again"
+            problems.append(f"For you it acted lately; {again}.")
         if not mind.status.may_think() or mind.sleep.is_asleep:
             problems.append("It is stopped or asleep now, or somebody plays it.")
         pairs = "; ".join(f"{key} = {value}" for key, value in arguments.items())

@@ -52,7 +52,10 @@ def combat_event(
     details = [f"damage {damage}"] * bool(damage)
     details += [f"{health} % of the health left"] * (kind == "hit" and remaining is not None)
     try:
-        before = health + round(100 * damage / health_of(character)[1])
+        # Nobody has noticed what it lost since the last blow, such as by poison.
+        noticed = 100 if character.ndb.ai_health is None else character.ndb.ai_health
+        before = max(noticed, health + round(100 * damage / health_of(character)[1]))
+        character.ndb.ai_health = health if remaining is not None else noticed
         occasion = Occasion(kind, by, character, damage=damage, health=health, before=before)
         for mind in minds_near(character.location):
             note_blow(mind.who.character, mind.around.services)

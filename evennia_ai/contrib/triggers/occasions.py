@@ -146,8 +146,9 @@ def fits(wanted: str, objects: Iterable[Any], looker: Any) -> bool:
         kind = " ".join(CAPITALISED.findall(type(obj).__name__))
         known = [*perception.known_names(obj, looker), *map(str, obj.tags.all()), kind.lower()]
         for words in [tuple(map(stem, name.lower().split())) for name in known]:
-            for name in names:
-                if name and (words[-len(name) :] == name or words[:1] == name):
+            head = words[: words.index("of")] if "of" in words else words  # "Maid of Vesna": a maid
+            for name in filter(None, names):
+                if name in (words, head[-len(name) :], words[:1]):
                     return True
     return not wanted
 

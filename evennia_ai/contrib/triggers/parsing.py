@@ -124,11 +124,12 @@ def read_trigger(written: str, number: int = 1, me: str = "") -> Trigger:
 def read_limit(text: str, in_speech: bool) -> tuple[str, dict[str, Any]]:
     """Return a text without the limit at its end, and the limit's fields.
 
-    In speech, only a limit behind a semicolon, a quotation mark or a word such as "limit" is one.
+    In speech, one behind a comma is spoken, too, unless a sentence ends before the comma.
     """
     for match in PATTERNS["limit"].finditer(text):
         number, units = match["n"], f"{match['per']} {match['time'] or ''}"
-        if not (number or match["time"]) or (in_speech and match["mark"] == ","):
+        is_spoken = in_speech and match["mark"] == "," and text[match.start() - 1] not in '.!?"'
+        if is_spoken or not (number or match["time"]):
             continue
         most = NUMBERS.get((number or "once").lower()) or int(number)
         fields: dict[str, Any] = {"most": most, "within_s": math.inf}
@@ -145,36 +146,44 @@ def read_limit(text: str, in_speech: bool) -> tuple[str, dict[str, Any]]:
 
 def read_event(when: str, me: list[str]) -> dict[str, Any] | None:
     """Return the fields of a trigger that say what sets it off; None for nothing."""
-    fields: dict[str, Any] = {}
-    rest = cut("here", when.strip())
+    rest, fields = read_time(cut("here", when.strip()))
+    if "kind" in fields:
+        return None if rest else fields
+    if match := find("first", rest):
+        rest = rest[: match.start()]
+        fields |= {"most": 1, "within_s": math.inf, "each": True}
+    match = find("health", rest)
+    if match is None:
+        sentence = read_sentence(rest, me)
+        return {**fields, **sentence} if sentence and sentence["kind"] else None
+    part = PARTS.get(match["part"].lower()) or int(match["part"].lower().rstrip("% percnt"))
+    is_above = match["rel"].lower() in ("above", "over", "more than", ">", ">=")
+    fields["health"] = range(part + 1, 101) if is_above else range(part)
+    rest = cut("of_health", f"{rest[: match.start()]}{rest[match.end() :]}".strip())
+    sentence = read_sentence(rest, me)
+    if sentence is None or sentence["kind"] not in COMBAT:
+        sentence = read_blow(HIT, "", (rest, "", ""), True, me)
+    return {**fields, **sentence}
+
+
+def read_time(text: str) -> tuple[str, dict[str, Any]]:
+    """Return a text without the time in it, and the fields of that; a moment has a kind."""
+    rest, fields = text, dict[str, Any]()
     if match := find("period", rest):
-        unit = match["unit"].lower()
-        fields |= {"kind": TIME, "period": (unit, int(match["n"] or 1))}
+        fields |= {"kind": TIME, "period": (match["unit"].lower(), int(match["n"] or 1))}
         rest = rest[match.end() :].strip()
     if match := find("window", rest):
         fields["hours"] = hours_of(match)
         rest = f"{rest[: match.start()].rstrip(' ,')}{rest[match.end() :]}".strip()
-        if not rest and "kind" not in fields:
-            return {**fields, "kind": TIME}
-    in_place = read("place", rest)
-    if in_place and read("moment", in_place["when"]):
-        rest, fields["place"] = in_place.groups()
-    if "kind" in fields:
-        return None if rest else fields
+        if not rest:
+            fields["kind"] = TIME
+    match = read("place", rest)
+    if match and read("moment", match["when"]):
+        rest, fields["place"] = match.groups()
     if match := read("moment", rest):
         minute = minute_of(match["at"])
-        return {**fields, "kind": TIME, "hours": (minute, minute)}
-    if match := find("health", rest):
-        part = PARTS.get(match["part"].lower()) or int(match["part"].lower().rstrip("% percnt"))
-        is_below = match["rel"].lower() in ("below", "under", "less than", "<", "<=")
-        fields["health"] = range(part) if is_below else range(part + 1, 101)
-        rest = cut("of_health", f"{rest[: match.start()]}{rest[match.end() :]}".strip())
-        sentence = read_sentence(rest, me)
-        if sentence is None or sentence["kind"] not in COMBAT:
-            sentence = read_blow(HIT, "", (rest, "", ""), True, me)
-        return {**fields, **sentence}
-    sentence = read_sentence(rest, me)
-    return sentence and {**fields, **sentence}
+        rest, fields = "", {**fields, "kind": TIME, "hours": (minute, minute)}
+    return rest, fields
 
 
 def read_sentence(text: str, me: list[str]) -> dict[str, Any] | None:
@@ -182,8 +191,9 @@ def read_sentence(text: str, me: list[str]) -> dict[str, Any] | None:
     words = text.split()
     stems = [stem(word.lower().strip(",.!?")) for word in words]
     bare = [word.lower() for word in words]
-    known = [n for n, word in enumerate(stems) if word in KINDS and bare[n] not in WORDS["passive"]]
-    passive = [n + 1 for n, word in enumerate(bare[:-1]) if word in WORDS["passive"]]
+    passive = [n + 1 for n, word in enumerate(bare[:-1])
+               if word in WORDS["passive"] and not find("article", f"{bare[n + 1]} ")]  # fmt: skip
+    known = [n for n, word in enumerate(stems) if word in KINDS and n + 1 not in passive]
     others = [n for n, word in enumerate(words) if n and word.islower() and word.endswith("s")]
     at = next(iter(known or passive or others), None)
     if at is None:
@@ -191,12 +201,16 @@ def read_sentence(text: str, me: list[str]) -> dict[str, Any] | None:
     is_passive, kind, verb = at in passive, KINDS.get(stems[at], USED), stems[at]
     end = passive[0] - 1 if is_passive else at
     subject, by, rest = " ".join(words[:end]), "", " ".join(words[at + 1 :])
+    is_passive |= kind in COMBAT and not subject
     if is_passive and (match := find("by", rest)):
         by, rest = match[1], rest[: match.start()].strip()
     if kind in MOVES:
+        if match := find("with", subject):  # "somebody carrying a torch enters"
+            subject, rest = subject[: match.start()], f"{rest} {match[0]}"
         return {"kind": kind, "actor": person(subject, me) or "", **read_manner(rest)}
     if kind == SAYS:
-        return {"kind": SAYS, "actor": person(subject, me) or "", "words": rest} if rest else None
+        said = {"kind": SAYS, "actor": person(subject, me) or "", "words": cut("topic", rest)}
+        return said if rest else None
     if kind in COMBAT:
         is_passive |= not rest and not bare[at].endswith("s")  # "when Ann hurt", "when attacked"
         return read_blow(kind, verb, (subject, by, rest), is_passive, me)
@@ -207,7 +221,8 @@ def read_sentence(text: str, me: list[str]) -> dict[str, Any] | None:
     is_passive |= not rest and bool(find("article", subject))  # "when the door opens"
     thing, actor = (subject, by) if is_passive else (rest, subject)
     fields = {"kind": kind, "actor": person(actor, me) or "", **counted_thing(thing)}
-    return fields if thing else None
+    is_use = kind != USED or verb == stem("use")
+    return fields if thing and (is_use or fields["thing"]) else None
 
 
 def read_gift(people: tuple[str, str], rest: str, me: list[str]) -> dict[str, Any] | None:
@@ -229,8 +244,9 @@ def read_blow(
 ) -> dict[str, Any]:
     """Return the fields of an event of a fight, of its subject, "by" whom, and its object."""
     subject, by, target = parts
-    if verb in FIGHTS:
-        return {"kind": kind, "victim": EVERYBODY, "within_s": 0.0, "most": 1}
+    if verb in FIGHTS and not cut("article", f"{subject} "):  # "when a fight starts"
+        fields = {"kind": kind, "victim": EVERYBODY, "within_s": 0.0, "most": 1}
+        return fields if read("begins", target) else {"kind": ""}
     if not (is_passive or kind == "flees" or verb in DEATHS):
         return {"kind": kind, "actor": person(subject, me) or "", "victim": person(target, me)}
     victim = person(subject, me)

@@ -82,6 +82,7 @@ READ = {
     "if Ann comes in through the north door without a ticket": {
         "actor": "Ann", "way": "north door", "how": "without", "thing": "ticket"},
     "when somebody leaves north": {"kind": "leaves", "way": "north"},
+    "when somebody carrying a torch goes east": {"kind": "leaves", "thing": "torch", "way": "east"},
     "when the silver bell is used": {"kind": "used", "thing": "silver bell"},
     "when a visitor rings the bell": {"kind": "used", "actor": "visitor", "thing": "bell"},
     "when the door opens": {"kind": "used", "actor": "", "thing": "door"},
@@ -89,9 +90,11 @@ READ = {
     "when someone drops anything": {"kind": "dropped", "thing": ""},
     "when given 10 coins": {"kind": "given", "count": 10, "thing": "coins"},
     "when Ann gives Mira a red rose": {"kind": "given", "actor": "Ann", "thing": "red rose"},
+    "when somebody asks about the dragon": {"kind": "says", "words": "dragon"},
     "hears gold, silver": {"kind": "says", "words": "gold, silver"},
     "when attacked": {"kind": "attacked", "victim": None},
     "when I am attacked by Bob": {"kind": "attacked", "actor": "Bob", "victim": None},
+    "when hit for the first time": {"victim": None, "most": 1, "each": True},
     "when Bob is hit": {"kind": "hit", "victim": "Bob", "is_passive": True},
     "when a player is damaged": {"kind": "hit", "victim": "player"},
     "when someone attacks Lady Ister": {"kind": "attacked", "actor": "", "victim": "Lady Ister"},
@@ -100,6 +103,7 @@ READ = {
     "when Mira's health drops below a third": {"victim": None, "health": range(33)},
     "when Wick hp under 33 %": {"victim": "Wick", "health": range(33)},
     "when a fight starts": {"kind": "attacked", "victim": "*", "within_s": 0.0},
+    "every day at noon": {"kind": "time", "hours": (720, 720), "period": ("day", 1)},
     "at 06:30": {"kind": "time", "hours": (390, 390)},
     "at 8 pm in Lantern Row": {"hours": (1_200, 1_200), "place": "Lantern Row"},
     "every 2 hours": {"kind": "time", "period": ("hour", 2)},
@@ -111,6 +115,7 @@ LIMITS = {
     '"Hm." limit once per person': {"most": 1, "within_s": math.inf, "each": True},
     "Hm. ; once per fight": {"most": 1, "within_s": 0.0},
     "Hm. (max 3 per hour)": {"most": 3, "within_s": 3_600, "each": False},
+    "Hm!, once per day": {"most": 1, "within_s": 86_400, "what": "Hm!"},
     "Hm. cooldown 10 minutes": {"most": 1, "within_s": 600},
     "I eat, once a day": {"most": 5, "what": "I eat, once a day"},
 }
@@ -131,6 +136,7 @@ def test_what_a_builder_writes_is_read():
 WRONG = {
     "when somebody enters": "a colon",
     "when pigs fly: say Oink": "nothing that sets a trigger off",
+    "when the fight ends: say Peace": "nothing that sets a trigger off",
     "when Ann receives a ring: say Oh": "nothing that sets a trigger off",
     "when somebody enters: dance": "There is no tool 'dance'",
     "when somebody enters: say": "What does the character say?",
