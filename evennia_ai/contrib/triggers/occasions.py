@@ -167,8 +167,8 @@ def phrases_of(trigger: Trigger) -> tuple[list[str], bool]:
 
 def has_phrase(line: str, phrases: Iterable[str]) -> bool:
     """Return True if a line has the words of a phrase in a row."""
-    said = plain_words(line)
+    spoken = plain_words(line)
     for words in filter(None, map(plain_words, phrases)):
-        if words in [said[at : at + len(words)] for at in range(len(said))]:
+        if words in [spoken[at : at + len(words)] for at in range(len(spoken))]:
             return True
     return False

@@ -209,8 +209,8 @@ def read_sentence(text: str, me: list[str]) -> dict[str, Any] | None:
             subject, rest = subject[: match.start()], f"{rest} {match[0]}"
         return {"kind": kind, "actor": person(subject, me) or "", **read_manner(rest)}
     if kind == SAYS:
-        said = {"kind": SAYS, "actor": person(subject, me) or "", "words": cut("topic", rest)}
-        return said if rest else None
+        speech = {"kind": SAYS, "actor": person(subject, me) or "", "words": cut("topic", rest)}
+        return speech if rest else None
     if kind in COMBAT:
         is_passive |= not rest and not bare[at].endswith("s")  # "when Ann hurt", "when attacked"
         return read_blow(kind, verb, (subject, by, rest), is_passive, me)
@@ -250,8 +250,8 @@ def read_blow(
     if not (is_passive or kind == "flees" or verb in DEATHS):
         return {"kind": kind, "actor": person(subject, me) or "", "victim": person(target, me)}
     victim = person(subject, me)
-    told = {"actor": person(by, me) or "", "victim": victim, "is_passive": victim is not None}
-    return {"kind": kind, **told}
+    people = {"actor": person(by, me) or "", "victim": victim, "is_passive": victim is not None}
+    return {"kind": kind, **people}
 
 
 def read_manner(text: str) -> dict[str, Any]:

@@ -195,8 +195,8 @@ class HeardRumours:
         by_id, me, world = self._rumours.by_id, self._mind.character.dbref, self._mind.world
         known = self._rumours.known_by.get(me, ())
         tellings = {number: by_id[number].hearers[me] for number in known}
-        heard = [f"r{number}" for number, it in tellings.items() if it.teller and it.at <= now]
-        matches = self._index.search(query, limit, None, now, keep, among=heard) if heard else []
+        ids = [f"r{number}" for number, it in tellings.items() if it.teller and it.at <= now]
+        matches = self._index.search(query, limit, None, now, keep, among=ids) if ids else []
         numbers = [int(match.record["id"][1:]) for match in matches]
         stored = set(rumour_rows().filter(id__in=numbers).values_list("id", flat=True))
         news: list[MemoryMatch] = []
