@@ -3,6 +3,7 @@
 import tomllib
 from collections.abc import Mapping
 from datetime import datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -21,10 +22,12 @@ from evennia_ai.contrib.opinions.opinion_rules import (
 )
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.game.perception import find_object, name_in_act
+from evennia_ai.memory.remote_vectors import LearnedKinds
 from evennia_ai.messages import PERCEIVED, Audience, Authors, InboxEvent, as_name
+from evennia_ai.policy.facts.check import without_address
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.policy.staff_controls import AGREED, RUNNING
-from evennia_ai.scheduling import Coroutine
+from evennia_ai.scheduling import Coroutine, yield_to_reactor
 from evennia_ai.store.pending_acts import from_row
 from evennia_ai.store.rows import event_from_row
 from evennia_ai.store.transactions import store_errors
@@ -37,8 +40,10 @@ DONE = "done"
 FIGHT = {"attack": "attacked you", "hit": "hit you", "kill": "felled you"}
 DEALS = {"purchase": "bought {} from you", "sale": "sold you {}"}
 LINES = tomllib.loads(Path(__file__).with_name("tones.toml").read_text(encoding="utf-8"))
-TONES = {line: tone for tone, lines in LINES.items() for line in lines}
-NEAR = 0.4  # the least cosine of a line and its nearest example
+NEITHER = "neither"
+# Of each example told by all others, 57 of 81 are read rightly and 10 as the opposite, and 4 of the
+# 65 others wrongly (MiniLM); by the nearest example alone it is 44, 26 and 18.
+SHARPNESS, RIDGE, SHARED_WORDS, SURE = 2.0, 0.3, 0.5, 0.1
 
 
 def dbref_of(person: Any) -> str:
@@ -61,6 +66,7 @@ def record_deed(  # noqa: PLR0913  # all but four have defaults
     audience: Audience | None = None,
     authors: Authors = frozenset(),
     at: datetime | None = None,
+    thing: str = "",
 ) -> float:
     """Let a deed of a person change a character's opinion, by the rule for its kind.
 
@@ -74,6 +80,7 @@ def record_deed(  # noqa: PLR0913  # all but four have defaults
         audience: dbrefs of those who alone may know it; None for everybody.
         authors: those whose words the reason quotes; by default the person.
         at: when it was done, in UTC; by default now.
+        thing: the dbref of what was given, if any: the same thing counts once.
 
     Returns:
         The points that it changed, 0 if it was counted before or its day has no room.
@@ -93,6 +100,7 @@ def record_deed(  # noqa: PLR0913  # all but four have defaults
         deed=kind,
         content=clean_heard(reason, REASON_CHARS),
         made=(at or mind.services.now()).isoformat(),
+        thing=thing,
         audience=None if audience is None else sorted(audience),
         speakers=sorted(authors or {dbref}),
         source_seqs=[] if line is None else [line],
@@ -145,8 +153,8 @@ def count_event(character: Any, event: InboxEvent, tone: str = "") -> None:
     reason = f"gave you {as_name(line.text)}" if line.kind == "give" else tone or line.text
     reason, authors, audience = FIGHT.get(deed, reason), line.written_by, line.confidants
     about: dict[str, Any] = {"authors": authors, "audience": audience, "at": event.at}
-    key = f"{'words' if tone else 'event'} {event.id}"
-    record_deed(character, line.speaker, deed, reason, key=key, **about)
+    key, thing = f"{'words' if tone else 'event'} {event.id}", line.item if deed == "gift" else ""
+    record_deed(character, line.speaker, deed, reason, key=key, thing=thing, **about)
 
 
 def count_act(character: Any, row: models.PendingAct) -> None:
@@ -162,17 +170,28 @@ def count_act(character: Any, row: models.PendingAct) -> None:
         record_deed(character, act.speakers[0], deed, reason, key=key, **about)
 
 
+@lru_cache(maxsize=1)
+def tones_by(_nearness: Any) -> LearnedKinds:
+    """Return the tones of a line as an embedder tells them."""
+    return LearnedKinds(LINES, SHARPNESS, RIDGE, SHARED_WORDS)
+
+
 @inlineCallbacks
 def weigh_words(character: Any, event: InboxEvent) -> Coroutine[None]:
     """Count a line that is kind or unkind to the character; never fails.
 
-    Its nearest example says which; without an embedder words count for nothing.
+    Examples say which; without an embedder words count for nothing.
     """
-    words, services, examples = event.heard.text, character.ai_mind.services, [*TONES]
-    yield services.nearness.prepare(services, [words, *examples])
-    cosines = services.nearness.cosines(words, examples)
-    near = max(cosines, default=0.0)
-    tone = TONES[examples[cosines.index(near)]] if near >= NEAR else ""
+    services = character.ai_mind.services
+    words, tones = without_address(event.heard.text, character.key), tones_by(services.nearness)
+    yield services.nearness.prepare(services, [words, *tones.examples])
+    if not services.nearness.cosines(words, tones.examples):
+        return
+    for _step in tones.learn_steps(services.nearness.cosines):
+        yield yield_to_reactor(services.slices.put)
+    scores = tones.scores(words, services.nearness.cosines)
+    tone, second, *_rest = sorted(scores, key=lambda name: -scores[name])
+    tone = tone if scores[tone] >= scores[second] + SURE else NEITHER
     try:
         # Its speaker may have been forgotten meanwhile.
         if tone in WORDS and models.Event.objects.filter(id=event.id).exists():

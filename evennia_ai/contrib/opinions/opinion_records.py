@@ -26,6 +26,7 @@ class OpinionDeed(BaseRecord):
     fades: float  # points a day of the world
     key: str  # of the row that tells of it
     made: Time
+    thing: str = ""  # dbref of what was given: it counts once, whoever gives it again
     undone: bool = False  # by a builder; it stays, so that its row is not counted anew
 
 
@@ -78,6 +79,8 @@ class OpinionDeeds(RecordStore):
 
     def count(self, rule: DeedRule, **fields: Any) -> float:
         """Store a deed as far as its rule leaves room in its day; returns as `put`."""
+        if fields.get("thing") and any(fields["thing"] == item["thing"] for item in self.every()):
+            return 0.0
         days, before = self._days_since(fields["made"]), self.deeds_of(fields["entity"])
         same = [item for item in before if item["deed"] == fields["deed"]]
         near = [item for item in same if abs(self._days_since(item["made"]) - days) < 1]

@@ -17,9 +17,11 @@ TABLES: dict[str, dict[str, str]] = tomllib.loads(
 )
 SAME = {re.compile(rf"\b(?:{words})(?!\w)", re.I): same for words, same in TABLES["same"].items()}
 DAY_WORDS, PART_WORDS = (
-    {name: re.compile(rf"\b(?:{words})\b", re.I) for name, words in TABLES[table].items()}
+    {name: re.compile(rf"\b(?:{words})(?:ish)?\b", re.I) for name, words in TABLES[table].items()}
     for table in ("days", "parts")
 )
+# What may follow the short name of a day.
+HOURS = rf"(?:(?:at|@)\b|\d|(?:{'|'.join(TABLES['parts'].values())})\b)"
 NOON, NIGHT, MORE = 12, "night", 6
 SPAN = (
     rf"(?:(?P<number>\d{{1,3}}(?:\.5)?)|(?P<word>{one_of('|'.join(COUNTS))}))\s+"
@@ -27,8 +29,8 @@ SPAN = (
 )
 # "in two hours", "two hours from now", and "two hours" alone, but not "for two hours".
 AFTER = re.compile(
-    rf"(?P<in>\b(?:with)?in\s+(?:about\s+)?)?(?<!for )\b{SPAN}"
-    rf"(?(in)|(?:\s+(?:from now|hence)\b|(?=\s*(?:[,.;:!?]|\Z|and\b))))",
+    rf"(?P<in>\b(?:(?:with)?in|dans|en|tra|fra)\s+(?:about\s+)?)?(?<!for )\b{SPAN}"
+    rf"(?(in)|(?:\s+(?:from (?:now|today)|hence)\b|(?=\s*(?:[,.;:!?]|\Z|and\b))))",
     re.I,
 )
 OFFSET = re.compile(rf"\b{SPAN}\s+(?P<side>before|after|past|vor|nach)\b", re.I)
@@ -38,13 +40,15 @@ PAST = re.compile(
 # A bare number is an hour behind "at", or beside a named day (a `MARK`), but not before a noun.
 MARK = "¦"
 HOUR = re.compile(
-    rf"(?P<at>\b(?:at|by|till|until|before|around|about|from|um|gegen|bis|ab|vor) |{MARK}[ ,]*)?"
+    r"(?P<at>(?:\b(?:at|by|till|until|before|after|around|about|from|strikes|stroke of|"
+    rf"um|gegen|bis|ab|vor) |@ ?)|{MARK}[ ,]*)?"
     r"(?<![\d:.,])(?P<hour>[01]?\d|2[0-4])(?:(?P<colon>[:.h])?(?P<minute>[0-5]\d))?(?![\d:]|\.\d)"
     r"(?:\s?(?P<half>[ap])\.?m\b\.?)?(?P<spoken>\s?(?:o'clock|uhr\b))?"
-    rf"(?=(?P<end>\s*(?:\Z|[,.;!?]|-?ish|(?:sharp|in|am|the|at|on)\b|{MARK}))?)"
-    r"(?=(?P<noun>\s+\w{3,}s\b)?)",
+    rf"(?=(?P<end>\s*(?:(?:in )?(?:the )?{MARK}|\Z|[,.;!?]|-?ish|(?:sharp|in|am|the|at|on)\b))?)"
+    r"(?=(?P<noun>\s+(?!this\b)\w{3,}s\b)?)",
     re.I,
 )
+LAST = {*",.;!?", MARK}  # behind an hour without "at", if a day is named
 BEFORE = ("before", "vor")
 SOME_DAY = UNITS["day"] * 10_000  # for which a past time is looked for
 SMALL = frozenset(
@@ -131,8 +135,9 @@ def find_day(text: str, clock: WorldClock, now: float) -> tuple[int | None, bool
     is_standard = list(clock.weekdays) == list(WorldClock.weekdays)  # known in more languages
     names = list(WEEKDAYS if is_standard else map(re.escape, clock.weekdays))
     for number, name in enumerate(names):
-        short = rf"(?:(?<=\bon )|(?<=\bby )|(?<=till )|(?<=next )){clock.weekdays[number][:3]}"
-        match, rest = take(re.compile(rf"\b(?:{name}|{short}(?:r?s)?)\b", re.I), text)
+        short = rf"{clock.weekdays[number][:3]}(?:r?s)?"
+        short = rf"(?:(?<=\bon )|(?<=\bby )|(?<=till )|(?<=next )){short}|{short}(?=,?\s+{HOURS})"
+        match, rest = take(re.compile(rf"\b(?:{name}|{short})\b", re.I), text)
         if match:
             return (number - clock.date(now).weekday) % len(names), True, rest
     return None, False, text
@@ -145,7 +150,7 @@ def is_hour(match: re.Match[str]) -> bool:
     if match["minute"]:
         return match["hour"].startswith("0") or bool(match["at"])
     at, end = match["at"] or "", match["end"]
-    is_last = MARK in match.string and end is not None and end.strip() in {"", *",.;!?"}
+    is_last = MARK in match.string and end is not None and end.strip()[-1:] in ("", *LAST)
     return not match["noun"] and bool((at and MARK not in at) or (at and end) or is_last)
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from evennia_ai import models, signals
 from evennia_ai.contrib.opinions import record_deed
-from evennia_ai.contrib.opinions.deeds import EVENTS_A_LOOK, TONES
+from evennia_ai.contrib.opinions.deeds import EVENTS_A_LOOK, LINES
 from evennia_ai.contrib.opinions.opinion_records import OpinionDeeds
 from evennia_ai.notifications import notify
 from tests.contrib.opinions import opinions_scene
@@ -30,6 +30,15 @@ def test_gifts_count_up_to_the_most_of_a_day_and_fade(tavern_of_opinions, game, 
     assert inn.of(ann) == 0
     inn.gives(ann, "apple")
     assert [record["content"] for record in inn.deeds()] == ["gave you apple"]
+
+
+def test_the_same_thing_given_to_and_fro_counts_once(tavern_of_opinions, game, ann, bob):
+    inn, rope = tavern_of_opinions, game.thing("rope", ann.character)
+    for player in (ann, ann, bob):
+        rope.move_to(player.character, quiet=True)
+        player.do("give rope to Mira")
+        game.run(1)
+    assert (inn.of(ann), inn.of(bob)) == (2, 0)
 
 
 def test_what_the_game_tells_counts_by_its_kind(tavern_of_opinions, game, ann, bob):
@@ -156,7 +165,7 @@ def test_words_alone_move_little_and_nothing_without_an_embedder(
     tavern_of_opinions, game, ann, bob, monkeypatch
 ):
     inn = tavern_of_opinions
-    kind, unkind = (next(t for t in TONES if TONES[t] == f"{n} words") for n in ("kind", "unkind"))
+    kind, unkind = (LINES[f"{name} words"][0] for name in ("kind", "unkind"))
     game.model.add(*[call("noop")] * 40)
     ann.do(f"say Mira, {kind}")
     game.run(1)
