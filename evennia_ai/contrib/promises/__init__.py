@@ -11,7 +11,7 @@ from evennia_ai import models, signals
 from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.contrib.promises.aipromises import CmdAIPromises
 from evennia_ai.contrib.promises.keeper import PromiseKeeper
-from evennia_ai.contrib.promises.overheard import answer_instead, read_last_turns
+from evennia_ai.contrib.promises.overheard import EXAMPLES, answer_instead, read_last_turns
 from evennia_ai.contrib.promises.promise_records import (
     LETTER,
     OPEN,
@@ -92,6 +92,7 @@ class PromisesExtension(Extension):
 
     def _read_late(self, started: datetime) -> None:
         """Read the last turns before the start: the process may have died before it read them."""
+        self._services.nearness.prepare(self._services, [*EXAMPLES])  # 2 s of a core (measured)
         before = models.Turn.objects.filter(at__lt=started).order_by("-id")
         try:
             with store_errors():
