@@ -105,9 +105,8 @@ class CmdAITrigger(AICommand):
         triggers.write_triggers(self.script, [*self.rules, trigger], number)
         surroundings.follow_clock(self.script)
         lines = [f"Trigger {number} of {self.name}: {clean_output(trigger.text)}", *note]
-        if trigger.kind == USED and (names := surroundings.offer_use(self.script)):
-            shown = clean_output(", ".join(names))
-            lines.append(f"Who is here can type |wuse|n and a name of: {shown}")
+        if surroundings.offer_use(self.script) and trigger.kind == USED:
+            lines.append(f"Who is here can type |wuse {clean_output(trigger.thing)}|n.")
         lines.append(f"To see what it does: |waitrigger/try {self.name} = {number}|n")
         self.msg("\n".join(lines))
 

@@ -14,9 +14,9 @@ from evennia_ai.contrib.triggers import triggers
 from evennia_ai.contrib.triggers.occasions import Occasion, fits, is_time, minds_near
 from evennia_ai.contrib.triggers.parsing import TIME, USED, Trigger
 from evennia_ai.contrib.triggers.triggers import triggers_of
+from evennia_ai.game import perception
 from evennia_ai.game.perception import name_in_act
 from evennia_ai.ports.world import WorldClock
-from evennia_ai.tools.world import around
 
 LONGEST_S = 600.0  # between two looks at a clock that a game may set
 MOVES = {"get": "taken", "drop": "dropped"}  # by Evennia's kind of move
@@ -49,44 +49,47 @@ def move(
         thing.ndb.ai_way = way
     yield
     actor = before if move_type == "drop" else thing.location
+    if perception.is_assistant(thing) and thing.location is not before:
+        offer_use(thing.assistant)
     if move_type in MOVES and actor is not None and thing.location is not before:
         thing_event(thing, MOVES[move_type], actor)
 
 
 class CmdUse(Command):
-    """use a thing that somebody watches
+    """use a thing here
 
     Usage:
       use <thing>
     """
 
+    key = "use"
     locks = "cmd:all()"
 
     def func(self) -> None:
-        """Tell everybody here that the caller uses the thing, and set triggers off."""
-        place, shown = self.caller.location, {"thing": self.obj}
-        place.msg_contents("$You() $conj(use) {thing}.", from_obj=self.caller, mapping=shown)
-        thing_event(self.obj, USED, self.caller)
+        """Tell everybody here that the caller uses a thing, and set triggers off."""
+        thing = self.caller.search(self.args.strip() or "it")
+        if thing is not None:
+            place, shown = self.caller.location, {"thing": thing}
+            place.msg_contents("$You() $conj(use) {thing}.", from_obj=self.caller, mapping=shown)
+            thing_event(thing, USED, self.caller)
 
 
-def offer_use(script: Any) -> list[str]:
-    """Give the things near a character that its triggers wait for the command ``use``.
+def offer_use(script: Any) -> bool:
+    """Give the place of a character whose triggers wait for a thing to be used the command ``use``.
 
-    It lasts as long as the thing is in memory. A game with a command ``use`` of its own keeps that,
-    and calls `thing_event`. Returns the things' names.
+    It lasts as long as the place is in memory. A game with a command ``use`` of its own keeps that,
+    and calls `thing_event`. Returns True if the place has it.
     """
-    names = [item.thing for item in triggers_of(script) if item.kind == USED]
-    if not names or class_from_module(settings.CMDSET_CHARACTER)().get("use"):
-        return []
-    near, me = around(script.character), script.character
-    things = [thing for thing in near if any(fits(name, [thing], me) for name in names)]
-    for thing in things:
-        if not thing.ndb.ai_use:
-            thing.ndb.ai_use = True  # Evennia keeps what has such data in memory
-            commands = CmdSet(thing, key="use")
-            commands.add(CmdUse(key=f"use {thing.key}".lower(), obj=thing))
-            thing.cmdset.add(commands)
-    return [thing.key for thing in things]
+    place = script.character and script.character.location
+    is_wanted = any(item.kind == USED for item in triggers_of(script)) and place is not None
+    if not is_wanted or class_from_module(settings.CMDSET_CHARACTER)().get("use"):
+        return False
+    if not place.ndb.ai_use:
+        place.ndb.ai_use = True  # Evennia keeps what has such data in memory
+        commands = CmdSet(place, key="use")
+        commands.add(CmdUse())
+        place.cmdset.add(commands)
+    return True
 
 
 def place_in_time(trigger: Trigger, clock: WorldClock) -> tuple[int, float]:

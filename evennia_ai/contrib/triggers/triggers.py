@@ -137,11 +137,9 @@ def act_soon(mind: Any, trigger: Trigger, occasion: Occasion, until: float) -> N
 def act_on(mind: Any, trigger: Trigger, occasion: Occasion) -> Coroutine[None]:
     """Do what a trigger says, or let the character think about it.
 
-    Fails with TurnAborted, StoreUnavailable, and NothingDone if nobody would notice.
+    Fails with TurnAborted, StoreUnavailable and NothingDone.
     """
     character = mind.who.character
-    if trigger.act != "do" and not perception.listening_objects(character):
-        raise NothingDone("nobody is near.")
     if trigger.act == "think":
         # It takes a turn for the note if it has an unasked one left.
         note = fill(trigger.what, occasion.values(trigger, character, perception.name_in_act))

@@ -374,7 +374,6 @@ def test_a_command_runs_where_its_lock_lets_who_sets_it_off(game, mira, ann, bob
 
 
 def test_a_reload_keeps_the_clock_and_what_can_be_used(game, tavern, mira, ann, yard, monkeypatch):
-    bell = game.thing("bell", tavern)
     give(mira, "at dusk: pose lights a lamp.", "when bell is used: say Coming!")
     service = game.next_process(mira.assistant)
     mira.assistant.nattributes.remove("ai_triggers")
@@ -385,10 +384,11 @@ def test_a_reload_keeps_the_clock_and_what_can_be_used(game, tavern, mira, ann, 
     for _ in range(4):
         game.run(300)
     assert said() == ['{"text": "lights a lamp."}']
+    game.thing("bell", tavern)
     ann.do("use bell")
     game.run(1)
     assert said()[1:] == ['{"text": "Coming!"}']
-    assert bell.ndb.ai_use
+    assert tavern.ndb.ai_use
 
 
 def test_who_is_forgotten_is_in_no_row_of_a_trigger(game, mira, ann, bob, yard, admin):
