@@ -44,7 +44,7 @@ from evennia_ai.ports import (
 )
 from evennia_ai.scheduling import Coroutine
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_AUTONOMOUS, CONTEXT_TICK_EVENT
-from evennia_ai.turn.react_loop import Prepared, Progress, StepReply
+from evennia_ai.turn.react_loop import OwnWords, Prepared, Progress, StepReply
 from evennia_ai.turn.tool_executor import DONE
 
 PURPOSE = "rehearsal"
@@ -214,6 +214,8 @@ def run_dry(
     try:
         if not request_form(around.settings.profile).native:
             yield mind.line_notes.prepare([event.heard.line for event in turn.events])
+            fact: OwnWords = yield mind.fallback.answer_surely(turn)
+            progress = replace(progress, fact=fact)
         while not progress.ended and len(steps) < min(MOST_STEPS, config.max_iterations):
             turns.calls = []
             reply: StepReply = yield loop.ask(turn, CONTEXT_TICK_EVENT, deadline_at, progress, [])

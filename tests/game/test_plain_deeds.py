@@ -78,3 +78,10 @@ def test_code_says_what_it_surely_knows_and_no_secret(game, knowing, ann, bob):
     (request,) = says(game, ann, secret, "Gold? I wish.")
     assert "buried" not in ann.last()
     assert "buried" not in text_of(request)
+
+
+def test_aitest_shows_what_code_surely_knows(game, knowing, admin):
+    admin.do("aitest Mira = Where were you born?")
+    game.run(2)
+    assert "I was born in Saltmere." in "\n".join(admin.heard())
+    assert not game.model.requests

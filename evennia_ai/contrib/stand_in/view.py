@@ -208,11 +208,11 @@ class StandInView:
 
     @property
     def in_the_open(self) -> Self:
-        """Return the view without what the persona keeps to itself."""
+        """Return the view without what the persona, or a speaker by a name of theirs, keeps back."""
         persona = replace(self.scene.persona, knows=())
         facts = read_character(persona, self.name, self.languages).facts
         known = (item for item in self.passages if item.source != "self" or item.text in facts)
-        return replace(self, passages=tuple(known))
+        return replace(self, passages=tuple(known), who=in_sentence(self.speaker))
 
     # --- what was said before ---
 
