@@ -122,6 +122,14 @@ def _to_question(view: StandInView, text: str) -> str:
 
 def _to_statement(view: StandInView, text: str) -> str:
     """Return a reaction to a statement: to its fact, a known passage, or a remark."""
+    called, comma, _ = text.partition(",")
+    if (
+        comma
+        and called.istitle()
+        and called.isalpha()
+        and called.lower() not in view.language.vocabulary
+    ):
+        return view.phrase("not_here", other=called)
     if view.language.finds("order", text):
         return view.phrase("request_not")
     name = view.language.name_in(text)

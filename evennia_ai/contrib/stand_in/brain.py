@@ -147,7 +147,7 @@ def _heard_of(view: StandInView, lines: Sequence[HeardLine]) -> StandInView:
     """Return the view of one speaker's lines, without called names, a greeting as one sentence."""
     spoken = [line.text[:READ_CHARS] for line in lines if line.kind in SPEECH]
     own = view.answering(lines[0], " ".join(spoken or [line.text for line in lines]))
-    people = {view.name, *view.situation.people, *own.known_people}
+    people = {view.name, *view.situation.people}
     names = "|".join(map(re.escape, sorted(people, key=len)[::-1]))
     # A list of names at a line's start: "Guard 01 and Guard 03, ".
     called = re.compile(rf"^(?:(?:{names})(?:,? (?:and|und) |, | & ))*(?:{names})\s*[,:!]\s*", re.I)
