@@ -170,8 +170,9 @@ def _discussed(view: StandInView, text: str) -> Deal:
 def _kind(view: StandInView, text: str, is_named: bool) -> str:
     """Return the kind of a deal that a sentence wants: by its likeness to examples, or patterns."""
     own, vectors = view.scene.vectors.get(masked(view, text)), view.scene.vectors
-    if own is not None:
-        kinds = view.language.data.get("deals", {}).items()
+    examples = view.language.data.get("deals", {})
+    if own is not None and examples:
+        kinds = examples.items()
         rows = {
             kind: [float(own @ vectors[x]) for x in texts if x in vectors] for kind, texts in kinds
         }
