@@ -53,8 +53,11 @@ def place_in(text: str, character: Any) -> tuple[Any, str]:
 
 def found_in(text: str, name: str) -> str:
     """Return the words of a text that are a name, "" for none."""
-    words = r"\W+".join(map(re.escape, plain_words(name)))
-    match = re.search(rf"\b{words}\b", text, re.IGNORECASE) if words else None
+    words = plain_words(name)
+    if not words or f" {' '.join(words)} " not in f" {' '.join(plain_words(text))} ":
+        return ""
+    pattern = r"\W+".join(map(re.escape, words))
+    match = re.search(rf"\b{pattern}\b", text, re.IGNORECASE)
     return match[0] if match else ""
 
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from evennia_ai import signals
 from evennia_ai.contrib.promises import keeper, promise_records
 from evennia_ai.store import segments
 from tests.contrib.promises import promises_scene
@@ -50,3 +51,23 @@ def test_a_letter_is_told_once_whenever_the_process_dies(
     town.go(bob.character, town.square)
     town.go(bob.character, town.tavern)
     assert len([line for line in bob.heard() if "The boat is ready." in line]) == 1
+
+
+def test_a_deed_is_told_although_the_process_dies_meanwhile(town, mira, ann, monkeypatch):
+    deeds = []
+
+    def note(key, **deed):
+        deeds.append(key)
+
+    def dies(*args):
+        raise Killed
+
+    signals.deed_done.connect(note)
+    town.use("promise", ann, what="meet", when="in 10 minutes", where="here")
+    with monkeypatch.context() as broken:
+        broken.setattr(keeper, "speak_to", dies)
+        with pytest.raises(Killed):
+            town.wait(400)
+    assert deeds == ["promise p1"] and [item["state"] for item in town.records()] == ["open"]
+    town.wait(60)
+    assert deeds == ["promise p1"] * 2 and [item["state"] for item in town.records()] == ["kept"]
