@@ -7,20 +7,23 @@ from typing import Any
 from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.config import setting
-from evennia_ai.contrib.world_check.check import ClaimCheck, answer_with
-from evennia_ai.contrib.world_check.facts import WorldFact, opening_row
+from evennia_ai.contrib.world_check.asking import ask_which_are_wrong, can_judge
+from evennia_ai.contrib.world_check.check import WorldCheck
+from evennia_ai.contrib.world_check.facts import CARRIED, WorldFact, opening_row
 from evennia_ai.contrib.world_check.world_view import rows_now
 from evennia_ai.extension import EntryReader, Extension, Revision
 from evennia_ai.game.perception import find_objects
 from evennia_ai.game.settings import load_function
 from evennia_ai.policy.facts.terms import heard_words
+from evennia_ai.policy.retrieval.languages import ENGLISH
+from evennia_ai.policy.retrieval.words import language_of
 from evennia_ai.policy.texts import sentences
 from evennia_ai.ports import ToolContext
-from evennia_ai.scheduling import Coroutine, yield_to_reactor
+from evennia_ai.scheduling import Coroutine
 
 __all__ = ["EXTENSION", "WorldFact", "opening_row"]
 
-EMBEDDED_AT_ONCE = 8  # texts: a twentieth of a second of the reactor's thread
+MOST_TOLD = 3  # rows in a reason
 
 
 @dataclass(frozen=True)
@@ -29,6 +32,11 @@ class WorldCheckSettings:
 
     world_check: bool = setting(
         True, "Hold what it says against the world; off for a character that is meant to lie."
+    )
+    world_check_asks: bool = setting(
+        True,
+        "Ask a model that calls tools which sentences of a reply that names something of the world "
+        "are wrong: one more call for such a reply.",
     )
 
 
@@ -41,47 +49,42 @@ class WorldCheckExtension(Extension):
     entries = frozenset({"WORLD_FACTS"})
 
     def set_up(self, services: Any, settings: EntryReader) -> bool:
-        self._services, self._check = services, ClaimCheck(services.nearness.cosines)
         self._game_facts = settings.read("WORLD_FACTS", load_function, "")
         return True
 
     @inlineCallbacks
     def revise_speech(self, context: ToolContext, words: str) -> Coroutine[Revision]:
-        """Leave out the sentences that contradict a row of the world; the first row is the reason.
+        """Leave out the sentences that contradict rows of the world; these are the reason.
 
         If none is left, and what was asked names what the row is about, the row itself is said.
         """
         mind = context.assistant
         if mind is None or not mind.config.part(WorldCheckSettings).world_check:
             return Revision(words)
-        facts = rows_now(context, words, self._services.world_clock)
+        facts = rows_now(context, words, mind.world_clock)
         if self._game_facts is not None:
             facts += self._game_facts(context.character, find_objects(context.askers))
         line = heard_words(context.heard[-1]) if context.heard else ""
-        left, wrong, before = list[str](), list[WorldFact](), [line]
-        for sentence in sentences(words):
-            fact: WorldFact | None = yield self._contradicted(sentence, facts, before)
-            before.append(sentence)
-            if fact is None:
-                left.append(sentence)
-            else:
-                wrong.append(fact)
+        check, parts = WorldCheck(facts, line), sentences(words)
+        wrong = {part: [fact] for part in parts if (fact := check.contradicted(part))}
+        asks = mind.config.part(WorldCheckSettings).world_check_asks and can_judge(context)
+        if asks and not wrong and (statements := check.to_judge(parts)):
+            judged = yield ask_which_are_wrong(context, facts, line, statements)
+            wrong = {part: check.rows_for(part) for part in parts if part.strip() in judged}
         if not wrong:
             return Revision(words)
-        rest = "".join(left).strip() or answer_with(wrong[0], line)
-        return Revision(rest, f"in truth, {wrong[0].truth}")
+        rows = next(iter(wrong.values()))
+        rest = "".join(part for part in parts if part not in wrong).strip()
+        truths = "; ".join(fact.truth for fact in rows[:MOST_TOLD])
+        return Revision(rest or answer_with(check, rows, line), f"in truth, {truths}")
 
-    @inlineCallbacks
-    def _contradicted(
-        self, sentence: str, facts: Sequence[WorldFact], before: Sequence[str]
-    ) -> Coroutine[WorldFact | None]:
-        """Fire with the row that a sentence contradicts, None if none surely."""
-        claims = self._check.claims_in(sentence, facts, before)
-        texts, nearness = self._check.to_prepare(claims), self._services.nearness
-        for start in range(0, len(texts), EMBEDDED_AT_ONCE):
-            yield nearness.prepare(self._services, texts[start : start + EMBEDDED_AT_ONCE])
-            yield yield_to_reactor(self._services.slices.put)
-        return self._check.contradicted(claims)
+
+def answer_with(check: WorldCheck, rows: Sequence[WorldFact], line: str) -> str:
+    """Return a row as a sentence if a line asks about it in English, else ""."""
+    about = [fact for fact in check.rows_for(line) if fact in rows and fact.kind != CARRIED]
+    if not about or language_of(line) != ENGLISH:
+        return ""
+    return f"{about[0].truth[:1].upper()}{about[0].truth[1:].rstrip('.')}."
 
 
 EXTENSION = WorldCheckExtension

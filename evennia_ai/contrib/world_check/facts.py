@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 from evennia_ai.policy.records.goal import clock
 
-EXIT, PERSON, ALONE, CARRIED, ASKER, PRICE, HOUR, OPEN, GAME = (
-    "exit", "person", "alone", "carried", "asker", "price", "hour", "open", "game"
+# What a row is about; what stands behind an exit is a place. Of others nothing depends on it.
+EXIT, PLACE, PERSON, CARRIED, PRICE, OTHER = (
+    "exit", "place", "person", "carried", "price", "other"
 )  # fmt: skip
 DAY = 24 * 60  # minutes
 Names = Sequence[str]  # of one thing, the first as it is shown
@@ -16,21 +17,18 @@ Names = Sequence[str]  # of one thing, the first as it is shown
 class WorldFact:
     """Something that is so now.
 
-    A game gives ``names`` and ``truth``, and best some sentences that would be ``wrong``.
+    A game gives ``names`` and ``truth``.
 
     Attributes:
-        names: what a sentence may call it; one that has none of them is not held against it.
+        names: what a sentence may call it, none if every sentence may be about it.
         truth: the sentence that the model reads: "The bridge is closed."
-        wrong: sentences that contradict it: "You can cross the bridge."
-        kind: `GAME`, or of the package's own rows `EXIT` to `OPEN`.
-        value: of the package's own: where an exit leads, a price, the minute of the day. "" says
-            that there is no such exit, that something is closed, or that it is not here.
+        kind: what it is about, of the package's own.
+        value: where an exit leads, or a price; "" says that there is no such exit.
     """
 
     names: tuple[str, ...]
     truth: str
-    wrong: tuple[str, ...] = ()
-    kind: str = GAME
+    kind: str = OTHER
     value: str = ""
 
 
@@ -65,29 +63,29 @@ def own_rows(view: WorldView) -> list[WorldFact]:
     """Return the package's own rows."""
     carried, theirs, asker = view.carried, view.asker_carries, view.asker
     known = {name.casefold() for names, _place in view.exits for name in names}
-    rows = [row(names, EXIT, place, f"{names[0]} leads to {place}") for names, place in view.exits]
+    rows = [row(names, EXIT, f"{names[0]} leads to {place}", place) for names, place in view.exits]
     rows += [
-        row((name,), EXIT, "", f"there is no exit {name} here")
+        row((name,), EXIT, f"there is no exit {name} here")
         for name in view.directions
         if name.casefold() not in known
     ]
-    rows += [row(names, PERSON, "here", f"{names[0]} is here") for names in view.people]
-    rows += [row(names, PERSON, "", f"{names[0]} is not here") for names in view.absent]
+    rows += [row(names, PERSON, f"{names[0]} is here") for names in view.people]
+    rows += [row(names, PERSON, f"{names[0]} is not here") for names in view.absent]
     rows += [
         *carried_rows(CARRIED, "you carry", carried, [*theirs, *view.elsewhere]),
         *carried_rows(
-            ASKER, f"{asker or 'your hearer'} carries", theirs, [*carried, *view.elsewhere]
+            OTHER, f"{asker or 'your hearer'} carries", theirs, [*carried, *view.elsewhere]
         ),
     ]
     rows += [
-        row(names, PRICE, str(price), f"the price of {names[0]} is {words}")
+        row(names, PRICE, f"the price of {names[0]} is {words}", str(price))
         for names, price, words in view.prices
     ]
     others = [names[0] for names in view.people if asker and asker not in names]
     if others:
-        rows.append(row((), ALONE, "", f"{' and '.join(others)} can hear you too"))
+        rows.append(row((), OTHER, f"{' and '.join(others)} can hear you too"))
     if view.minute is not None:
-        rows.append(row((), HOUR, str(view.minute), f"it is {clock(view.minute)} now"))
+        rows.append(row((), OTHER, f"it is {clock(view.minute)} now"))
     return rows
 
 
@@ -95,17 +93,11 @@ def opening_row(names: Names, first: int, last: int, minute: int) -> WorldFact:
     """Return a row of opening hours, all in minutes of the day: open from ``first`` to ``last``."""
     is_open = (minute - first) % DAY <= (last - first) % DAY
     state, hours = "open" if is_open else "closed", f"{clock(first)} to {clock(last)}"
-    return row(names, OPEN, state * is_open, f"{names[0]} is {state} now, and open from {hours}")
+    return row(names, OTHER, f"{names[0]} is {state} now, and open from {hours}")
 
 
-def is_between(hours: str, minute: str) -> bool:
-    """Return True if a minute of the day is between two hours, such as "19-5"."""
-    first, last = (60 * int(hour) for hour in hours.split("-"))
-    return (int(minute) - first) % DAY <= (last - first - 1) % DAY
-
-
-def row(names: Names, kind: str, value: str, truth: str) -> WorldFact:
-    return WorldFact(tuple(names), truth, kind=kind, value=value)
+def row(names: Names, kind: str, truth: str, value: str = "") -> WorldFact:
+    return WorldFact(tuple(names), truth, kind, value)
 
 
 def carried_rows(
@@ -114,7 +106,7 @@ def carried_rows(
     """Yield what somebody carries, and what they do not."""
     known = {name.casefold() for names in carried for name in names}
     for names in carried:
-        yield row(names, kind, "carried", f"{who} {names[0]}")
+        yield row(names, kind, f"{who} {names[0]}")
     for names in others:
         if known.isdisjoint(map(str.casefold, names)):
-            yield row(names, kind, "", f"{who} no {names[0]}")
+            yield row(names, kind, f"{who} no {names[0]}")

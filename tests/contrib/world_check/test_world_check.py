@@ -1,43 +1,39 @@
 """What a character is about to say is held against the world, and asked for once more."""
 
-from functools import partial
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
 
 from evennia_ai import models
 from evennia_ai.config import parse_value
+from evennia_ai.contrib import world_check
 from evennia_ai.contrib.world_check import WorldFact, opening_row
-from evennia_ai.contrib.world_check.check import ClaimCheck
-from evennia_ai.errors import ConfigError
+from evennia_ai.contrib.world_check.asking import can_judge
+from evennia_ai.contrib.world_check.check import WorldCheck
+from evennia_ai.errors import ConfigError, ProviderUnavailable
 from evennia_ai.game.settings import load_function
-from evennia_ai.memory.local_models import unit_rows
-from evennia_ai.memory.remote_vectors import TextNearness
-from evennia_ai.testing.minds import StandInServices
+from tests.contrib.world_check.worlds import rows
 from tests.game import extensions_scene
-from tests.memory.bag_of_words import BagOfWords
 from tests.scripted import call
 
 pytestmark = [pytest.mark.game, pytest.mark.engine]
 
 asked_for = extensions_scene.asked_for
 CHEAP = call("say", text="It is a fine day. The lamp costs 3 coins.")
-
-
-class UnitWords(BagOfWords):
-    def embed(self, texts):
-        return unit_rows(super().embed(texts))
+BRIDGE = WorldFact(("bridge",), "The bridge is closed.")
 
 
 def bridge(character, askers):
     """Return what is so of a bridge."""
-    return [WorldFact(("bridge",), "The bridge is closed.", ("The bridge is open.",))]
+    return [BRIDGE]
 
 
 @pytest.fixture
 def stall(game, mira, tavern, asked_for):
-    """A room with an exit to a yard, and a lamp that Mira sells for twelve coins."""
+    """A room with two exits, and a lamp that Mira sells for twelve coins; no model is asked."""
     asked_for("world_check")
+    mira.assistant.attributes.add("world_check_asks", False)
     game.exit("north", tavern, game.room("Stable Yard"))
     game.exit("cellar door", tavern, game.room("Ale Cellar"))
     lamp = game.thing("lamp", mira)
@@ -86,7 +82,7 @@ def test_what_is_true_or_not_sure_is_said_at_once(game, ann, stall):
         "Two lamps are 24 coins.",
         "North leads to the Stable Yard.",
         "Does north lead to the Ale Cellar?",
-        "I have no lamp.",  # without an embedder
+        "I have no lamp.",
     ):
         asked = len(game.model.requests)
         assert text in says(game, ann, f"Mira, number {asked}, please.", call("say", text=text))
@@ -105,20 +101,96 @@ def test_what_staff_read_of_a_reply_tells_what_was_held_back(game, ann, admin, s
     assert "in truth, the price of lamp is 12 coins" in told
 
 
-def test_a_games_rows_are_held_against_what_names_them():
-    nearness = TextNearness(partial(UnitWords, 256))
-    check, services = ClaimCheck(nearness.cosines), StandInServices(None)
-    rows = [*bridge(None, ()), opening_row(("smithy",), 420, 1080, 780)]
-    for sentence, truth in (
-        ("The bridge is open.", "The bridge is closed."),
-        ("The bridge is closed.", None),
-        ("The gate is open.", None),
-        ("Is the bridge open?", None),
-    ):
-        claims = check.claims_in(sentence, rows)
-        nearness.prepare(services, check.to_prepare(claims))
-        fact = check.contradicted(claims)
-        assert (fact and fact.truth) == truth, sentence
+@pytest.fixture
+def asking(mira, stall, monkeypatch):
+    """The stall, where a model that calls tools is asked which sentences are wrong."""
+    mira.assistant.attributes.add("world_check_asks", True)
+    monkeypatch.setattr(world_check, "can_judge", lambda context: True)
+
+
+@pytest.mark.parametrize(
+    ("client", "form", "can"),
+    [("openai", "tools", True), ("openai", "plain", False), ("offline", "tools", False)],
+)
+def test_only_a_model_that_calls_tools_is_asked(mira, client, form, can):
+    profile = replace(mira.assistant.mind.settings.profile, client=client, form=form)
+    assert can_judge(SimpleNamespace(assistant=SimpleNamespace(profile=profile))) is can
+
+
+def test_a_model_is_asked_once_which_sentences_of_a_reply_are_wrong(game, ann, asking):
+    wrong = call("say", text="It rains. I have no lamp.")
+    right = call("say", text="I have a lamp.")
+    heard = says(game, ann, "Mira, a lamp?", wrong, "1 done\n2 wrong", right, "1 done")
+    assert "I have a lamp." in heard and "no lamp" not in heard
+    check, again = game.model.requests[1:3]
+    shown = check.messages[-1]["content"]
+    assert shown.endswith("Sentences of the answer:\n1. It rains.\n2. I have no lamp.")
+    assert "- you carry lamp" in shown and "- north leads to Stable Yard" in shown
+    assert "Somebody says: Mira, a lamp?" in shown and not check.trace.private
+    assert "you carry lamp" in str(again.messages[-1]["content"])
+    purposes = models.ModelCall.objects.order_by("id").values_list("purpose", flat=True)
+    assert [purpose for purpose in purposes if purpose == "world_check"] == ["world_check"] * 2
+
+
+def test_words_that_nobody_judges_are_said_and_those_that_name_nothing_are_not_asked_of(
+    game, ann, asking
+):
+    lamp = call("say", text="I have no lamp.")
+    assert "no lamp" in says(game, ann, "Mira, a lamp?", lamp, ProviderUnavailable("down"))
+    assert "no lamp" in says(game, ann, "Mira, and now?", lamp, "I cannot say.")
+    asked = len(game.model.requests)
+    assert "friend" in says(game, ann, "Mira, hello!", call("say", text="Good day, my friend."))
+    assert len(game.model.requests) == asked + 1
+
+
+def test_what_was_whispered_is_asked_of_as_private(game, ann, mira, asking):
+    game.model.add(call("whisper", target="Ann", text="I have a lamp."), "1 done")
+    ann.do("whisper Mira = do you sell lamps?")
+    game.run(1)
+    check = game.model.requests[-1]
+    assert "Sentences of the answer" in check.messages[-1]["content"]
+    assert check.trace.private and check.trace.audience == (ann.dbref,)
+
+
+WORLD = {
+    "room": "Taproom", "exits": {"north door": "Stable Yard", "stairs": "Upper Landing"},
+    "people": ["Osk"], "carried": ["bar rag"], "asker": "Pell", "asker_carries": [],
+    "wares": [{"name": "mutton pie", "price": 4}, {"name": "ale", "price": 2}],
+    "hour": "21:40", "open": {},
+}  # fmt: skip
+# line | sentence | the row that it contradicts, "" if none surely
+SENTENCES = """\
+where? | The stairs lead to the Stable Yard. | stairs leads to Upper Landing
+where? | The stairs lead to the Upper Landing, not the Stable Yard. |
+where? | Do the stairs lead to the Stable Yard? |
+where? | There's a yard behind some door. |
+how much? | A mutton pie is six coins. | the price of mutton pie is 4 coins
+how much? | Three pies are twelve coins. |
+how much? | A pie and an ale, that's six. |
+three for a pie? | Three buys no pie. |
+how much? | The pie has been here since we opened the doors of this house in 1804. |
+hello | Osk isn't here. |
+""".splitlines()
+
+
+def test_structure_alone_finds_wrong_exits_and_prices():
+    facts = rows(WORLD)
+    for row in SENTENCES:
+        line, sentence, truth = (part.strip() for part in row.split("|"))
+        fact = WorldCheck(facts, line).contradicted(sentence)
+        assert (fact.truth if fact else "") == truth, sentence
+
+
+def test_a_games_rows_are_named_by_what_they_are_about():
+    facts = [BRIDGE, opening_row(("smithy",), 420, 1080, 780)]
+    check = WorldCheck(facts, "")
+    assert check.to_judge(["The bridge is open.", "Is it?", " Go on."]) == [
+        "The bridge is open.",
+        "Go on.",
+    ]
+    assert check.to_judge(["The gate is open."]) == []
+    assert check.rows_for("The smithy is shut.") == [facts[1]]
+    assert facts[1].truth == "smithy is open now, and open from 07:00 to 18:00"
 
 
 def test_a_wrong_function_of_a_game_is_told():

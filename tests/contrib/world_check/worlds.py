@@ -1,5 +1,6 @@
 """Rows of worlds that are plain data, and what a check makes of lines about them."""
 
+from evennia_ai.contrib.world_check.check import WorldCheck
 from evennia_ai.contrib.world_check.facts import WorldView, opening_row, own_rows
 from evennia_ai.policy.facts.terms import TERM
 from evennia_ai.policy.texts import sentences
@@ -45,12 +46,8 @@ def cast_of(case):
     )
 
 
-def caught(check, item, facts):
-    """Return the first sentence of a reply that contradicts a row, with the row; None for none."""
-    parts = sentences(item["text"])
-    for number, sentence in enumerate(parts):
-        before = [item["line"], *parts[:number]]
-        fact = check.contradicted(check.claims_in(sentence, facts, before))
-        if fact is not None:
-            return sentence, fact
-    return None
+def judged(item, facts):
+    """Return the row that a reply contradicts by structure, and whether a model is asked."""
+    check, parts = WorldCheck(facts, item["line"]), sentences(item["text"])
+    wrong = [fact for part in parts if (fact := check.contradicted(part))]
+    return (wrong or [None])[0], bool(wrong or check.to_judge(parts))
