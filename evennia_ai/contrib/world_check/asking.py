@@ -55,7 +55,7 @@ def ask_which_are_wrong(
     character: Any = context.character
     calls, mind = character.ai_mind.calls, context.assistant
     audience = tuple(sorted(context.audience)) if context.private else ()
-    asked = replace(
+    check = replace(
         calls.background_request(question(facts, line, statements), REPLY_TOKENS),
         caller=calls.caller(context.speakers, background=False),
         trace=PromptTrace(audience=audience, private=context.private, step=0),
@@ -63,7 +63,7 @@ def ask_which_are_wrong(
     )
     try:
         reply: LLMReply = yield calls.apart(
-            asked, "world_check", mind.profile, context.deadline_at or None
+            check, "world_check", mind.profile, context.deadline_at or None
         )
     except ProviderError as error:
         log.warn("{name}: nobody said what is wrong: {error}", name=mind.name, error=error)
