@@ -74,18 +74,18 @@ class WorldCheck:
         if not wares or len(numbers) > MOST_NUMBERS:
             return None
         counts = {at for at in numbers if any(item.start == at + 1 for item in wares)}
-        told = {at: n for at, n in numbers.items() if at not in counts and n not in self._asked}
+        quoted = {at: n for at, n in numbers.items() if at not in counts and n not in self._asked}
         prices = {int(self._prices[item.subject].value) for item in wares}
         factors = {1, *numbers.values(), *self._asked} - {0}
         each = {price * factor for price in prices for factor in factors}
         explained = each | set(map(sum, combinations(sorted(each), 2)))
-        if not told or not explained.isdisjoint(told.values()):
+        if not quoted or not explained.isdisjoint(quoted.values()):
             return None
         return next(
             (
                 self._prices[item.subject]
                 for item in wares
-                if any(-NEAR <= at - item.start <= NEAR + item.end - item.start for at in told)
+                if any(-NEAR <= at - item.start <= NEAR + item.end - item.start for at in quoted)
             ),
             None,
         )
