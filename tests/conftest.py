@@ -3,12 +3,16 @@
 `pytest -p no:django tests/policy tests/turn` runs the pure tests without loading Django.
 """
 
+import fcntl
 import gc
 import io
+import os
 import ssl
+import sys
 from contextlib import redirect_stdout
 from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -26,15 +30,25 @@ HERE = Path(__file__).parent
 FOLDER_MARKERS = ("game", "e2e", "bench")
 NAMED_MARKERS = ("soak", "real")
 QUICK_IMPORTS = "tests.e2e.site.sitecustomize"
+SHARED_FOLDER = "EVENNIA_AI_TEMPLATE"  # of all processes of a call of `run`
+IMPORTING = pytest.StashKey[int]()
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_configure(config: pytest.Config) -> None:
     """Fill in Evennia's shortcuts (`evennia.create_object` and others), which are None before.
 
+    Of processes side by side one at a time imports: the first one compiles what the next ones load,
+    instead of each the same (13 s of CPU).
     Hundreds of tests open an HTTP client, which would read all certificates anew (26 ms of CPU).
     """
+    if folder := os.environ.get(SHARED_FOLDER):
+        path = Path(folder, f"importing-3.{sys.version_info.minor}")
+        config.stash[IMPORTING] = os.open(path, os.O_RDWR | os.O_CREAT)
+        fcntl.flock(config.stash[IMPORTING], fcntl.LOCK_EX)
     ssl.create_default_context = cache(ssl.create_default_context)  # type: ignore[assignment]
+    if find_spec("numpy"):
+        import_module("tests.known_vectors").keep_vectors()
     if not config.pluginmanager.hasplugin("django"):
         return
     import_module(QUICK_IMPORTS)
@@ -83,13 +97,15 @@ def django_db_use_migrations() -> bool:
     return False
 
 
-def pytest_collection_finish() -> None:
+def pytest_collection_finish(session: pytest.Session) -> None:
     """Keep all objects that exist by now out of garbage collection.
 
     Evennia collects garbage whenever its cache is emptied, which Django does for each app when it
     makes the tables, and some tests do. Without this, each collection takes 0.1 s. Python's own
     collections, 7 % of the CPU of game tests, come after ten times as many objects.
     """
+    if IMPORTING in session.config.stash:
+        os.close(session.config.stash[IMPORTING])
     gc.collect()
     gc.freeze()
     gc.set_threshold(10 * gc.get_threshold()[0], *gc.get_threshold()[1:])

@@ -72,10 +72,12 @@ def test_nothing_comes_of_public_injections_and_of_what_came_furthest(scene, car
 def test_holes_are_found(scene, monkeypatch):
     """If the gate or the selection by audience is gone, the same attacks succeed."""
     few = [one for one in WHOLE if one.carrier in ("say", "history")][::4]
-    kinds = set()
+
+    def finds(kind):
+        return any(fault.kind == kind for one in few for fault in play(scene, one)[0])
+
     with monkeypatch.context() as hole:
         hole.setattr(ToolRegistry, "_ensure_rights", lambda *_: None)
-        kinds |= {fault.kind for _, faults, _ in campaign(scene, few) for fault in faults}
+        assert finds(ACT)
         hole.setattr(prompt_building, "visible_items", lambda messages, *_: list(messages))
-        kinds |= {fault.kind for _, faults, _ in campaign(scene, few) for fault in faults}
-    assert {ACT, SECRET} <= kinds
+        assert finds(SECRET)

@@ -46,6 +46,7 @@ def timer(clock, waiting):
     timer.stop()
     gc.set_threshold(*before)
     gc.unfreeze()
+    gc.freeze()  # as `tests/conftest.py` has it
 
 
 def age():

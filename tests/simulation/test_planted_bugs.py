@@ -9,10 +9,10 @@ from tests.simulation.schedule import Simulation
 MOST_GAMES = 2_000
 # Few games tell of these: the search begins near one that did.
 FIRST_SEEDS = {
-    "a compaction does not notice an undo": 92,
+    "a compaction does not notice an undo": 143,
     "a retried turn knows nothing of earlier acts": 1184,
     "events expire without a reason": 55,
-    "what may have been answered waits again after a crash": 75,
+    "what may have been answered waits again after a crash": 205,
     "what was answered waits again after a crash": 235,
     "what is journalled of a whisper is everybody's": 897,
 }

@@ -20,7 +20,7 @@ from tests.bench.remembering import (
     make_script,
 )
 
-TALK = make_talk(turns=200, facts=60, seed=7)
+TALK = make_talk(turns=140, facts=42, seed=7)
 SECRETS = [fact for fact in TALK.facts if fact.private]
 
 
