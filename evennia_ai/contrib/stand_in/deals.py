@@ -13,8 +13,14 @@ from evennia_ai.policy.retrieval.languages import ENGLISH
 from evennia_ai.policy.retrieval.words import stem
 from evennia_ai.policy.texts import plain_words
 
-TRADED = 0.4  # least likeness to an example of a kind of deal, if a line names no ware
-RECENT = 6  # lines, within which an offer holds
+# Least likeness to an example of a kind of deal, if a line names no ware, and if it has a number.
+TRADED, NUMBERED = 0.4, 0.3
+# Kinds of sentences that are about no ware unless they name one.
+OTHERS = frozenset(
+    "greet farewell ask_self who_here where exits way_to task ask_feeling recall_name recall_all".split()
+)
+RECENT = 6  # lines, within which what anybody spoke of is meant
+OFFERED = 2  # the last answers to a speaker, one of which makes them an offer
 NEAREST = 2  # examples of a kind that a line is compared with
 BETWEEN = 2  # most words between a number and what it counts
 ASKS = frozenset({"price", "about"})  # kinds of questions
@@ -77,7 +83,11 @@ def read_deal(view: StandInView, text: str) -> Deal:
     if not (view.transcript.goods or "prices" in view.scene.tools):
         return Deal()
     rows, free = _named(view, text)
-    kind, before = _kind(view, text, bool(rows or free)), _discussed(view, text)
+    before = _discussed(view, text)
+    answers = " ".join(view.transcript.answers_to(view.speaker)[-OFFERED:])
+    is_told = any(str(number) in answers for number in free)
+    least = -1.0 if rows else 0.0 if is_told else NUMBERED if free else TRADED
+    kind = _kind(view, text, least)
     if () in rows:
         return Deal("missing", named=True)
     # Of several that its words fit, what was spoken of is meant.
@@ -99,7 +109,7 @@ def _counted(view: StandInView, deal: Deal, text: str, numbers: Sequence[int]) -
     kind, wares, goods = deal.kind, deal.wares, view.transcript.goods
     each = {name: number_in(goods.get(name, "")) for name in wares}
     have, total = wares_of(view), sum(each[name] for name in wares)
-    answered = " ".join(view.transcript.answers_to(view.speaker)[-RECENT:])
+    answered = " ".join(view.transcript.answers_to(view.speaker)[-OFFERED:])
     for number in numbers if kind != "refuse" else ():
         most = have.count(wares[0])
         is_many = number <= most or number**2 <= each[wares[0]] * most
@@ -137,6 +147,14 @@ def _named(view: StandInView, text: str) -> tuple[dict[tuple[str, ...], int], li
         stems = {stem(word, ENGLISH) for name in fits for word in plain_words(name)} - SMALL
         own = [stem(word, ENGLISH) in stems for word in words]
         at = own.index(True) if True in own else 0
+        articles = data.get("deal", {}).get("article", "").split("|")
+        if (
+            fits
+            and words[at] in view.language.common
+            and words[at - 1] not in articles
+            and sum(own) < 2
+        ):
+            continue  # "can I go?" is about no watering can
         numbers = [
             row for row in numbers_in(words, data.get("counts", {})).items() if not own[row[0]]
         ]
@@ -157,7 +175,8 @@ def _discussed(view: StandInView, text: str) -> Deal:
     """Return what was offered last; where a sentence points back, what anybody spoke of last."""
     now = list(takewhile(lambda part: part != text, view.sentences))
     points = view.language.finds("points_back", text)
-    before = view.talk_before if points else view.transcript.answers_to(view.speaker)
+    answers = view.transcript.answers_to(view.speaker)
+    before = view.talk_before if points else answers[-OFFERED:]
     for line in [*before, *now][: -RECENT - 1 : -1]:
         rows, free = _named(view, line)
         wares = tuple(name for names in rows for name in names for _ in range(rows[names] or 1))
@@ -167,9 +186,10 @@ def _discussed(view: StandInView, text: str) -> Deal:
     return Deal()
 
 
-def _kind(view: StandInView, text: str, is_named: bool) -> str:
+def _kind(view: StandInView, text: str, least: float) -> str:
     """Return the kind of a deal that a sentence wants: by its likeness to examples, or patterns."""
-    own, vectors = view.scene.vectors.get(masked(view, text)), view.scene.vectors
+    is_named, vectors = least < 0, view.scene.vectors
+    own = vectors.get(masked(view, text))
     examples = view.language.data.get("deals", {})
     if own is not None and examples:
         kinds = examples.items()
@@ -179,7 +199,8 @@ def _kind(view: StandInView, text: str, is_named: bool) -> str:
         fits = {kind: mean_of_highest(row, NEAREST) for kind, row in rows.items()}
         fits["refuse"] = -1.0 if view.language.asks(text) else fits.get("refuse", -1.0)
         best = max(fits, key=fits.__getitem__, default="")
-        return best if best and (is_named or fits[best] >= TRADED) else ""
+        is_other = not is_named and view.asked_of(text)[0].key in OTHERS
+        return best if best and fits[best] >= least and not is_other else ""
     key, asks = view.language.key_of(text), view.language.asks(text)
     if key in KINDS:
         return KINDS[key]

@@ -45,7 +45,7 @@ PLACES = frozenset(
     {"where", "exits", "ask_self"}
 )  # kinds that what is known of a place may be nearer than
 OTHER = "other"  # key of examples of no kind
-LEAST_LETTERS, SPELLED = 4, 0.8  # of a misspelled word, and its likeness to the right one
+LEAST_LETTERS, SPELLED = 4, 0.82  # of a misspelled word, and its likeness to the right one
 HALF, ALL_BUT = 0.5, 0.6  # of a rule's words that a text about it has, without and with an embedder
 PLAINER = 0.3  # how much more the nearest to it must be like a question to be told
 AS_GOOD = 0.93  # least share of the best likeness to be told instead of what was said before
