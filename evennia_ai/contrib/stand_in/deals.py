@@ -7,7 +7,12 @@ from itertools import chain, takewhile
 
 from evennia_ai.contrib.stand_in.view import StandInView
 from evennia_ai.contrib.stand_in.words import matches, sentences
-from evennia_ai.policy.conversation.requested_acts import SMALL, RequestedAct, requested_act
+from evennia_ai.policy.conversation.requested_acts import (
+    SMALL,
+    RequestedAct,
+    compiled,
+    requested_act,
+)
 from evennia_ai.policy.facts.terms import mean_of_highest
 from evennia_ai.policy.retrieval.languages import ENGLISH
 from evennia_ai.policy.retrieval.words import stem
@@ -17,7 +22,7 @@ from evennia_ai.policy.texts import plain_words
 TRADED, NUMBERED = 0.4, 0.3
 # Kinds of sentences that are about no ware unless they name one.
 OTHERS = frozenset(
-    "greet farewell ask_self who_here where exits way_to task ask_feeling recall_name recall_all".split()
+    "greet farewell ask_self who_here where exits way_to task ask_feeling recall_name recall_all wares".split()
 )
 RECENT = 6  # lines, within which what anybody spoke of is meant
 OFFERED = 2  # the last answers to a speaker, one of which makes them an offer
@@ -147,13 +152,9 @@ def _named(view: StandInView, text: str) -> tuple[dict[tuple[str, ...], int], li
         stems = {stem(word, ENGLISH) for name in fits for word in plain_words(name)} - SMALL
         own = [stem(word, ENGLISH) in stems for word in words]
         at = own.index(True) if True in own else 0
-        articles = data.get("deal", {}).get("article", "").split("|")
-        if (
-            fits
-            and words[at] in view.language.common
-            and words[at - 1] not in articles
-            and sum(own) < 2
-        ):
+        article = compiled(rf"(?:{data.get('deal', {}).get('article', '(?!)')}|\d+)\Z")
+        is_common = words[at : at + 1] and words[at] in view.language.common and sum(own) < 2
+        if fits and is_common and not article.match(words[at - 1] if at else ""):
             continue  # "can I go?" is about no watering can
         numbers = [
             row for row in numbers_in(words, data.get("counts", {})).items() if not own[row[0]]

@@ -139,7 +139,9 @@ class StandInView:
             word = match[0].lower()
             if len(word) < LEAST_LETTERS or word in self.language.vocabulary or word in words:
                 return match[0]
-            return next(iter(get_close_matches(word, words, 1, SPELLED)), match[0])
+            return next(
+                iter(get_close_matches(word.removesuffix("s"), words, 1, SPELLED)), match[0]
+            )
 
         return CHAT_WORD.sub(mend, text)
 
