@@ -37,6 +37,7 @@ PATTERNS = {
     for name, text in GRAMMAR["patterns"].items()
 }
 PLACEHOLDER = re.compile(r"\$(who|what|damage|health)\b|\{(who|what|damage|health)\}")
+EVENTS = "Somebody enters, leaves, says, takes, drops, gives or uses; a fight; or a time."
 HOW = "For example: |wwhen somebody enters: say Welcome, $who!|n See |whelp aitrigger|n."
 
 
@@ -116,7 +117,7 @@ def read_trigger(written: str, number: int = 1, me: str = "") -> Trigger:
         what = when
     fields = read_event(when, me.lower().split())
     if fields is None:
-        raise ConfigError(f"'{when[:60]}' is nothing that sets a trigger off. {HOW}")
+        raise ConfigError(f"'{when[:60]}' is nothing that sets a trigger off. {EVENTS} {HOW}")
     act = act.replace("pose", "emote")
     return Trigger(number, text, act=act, what=what, **{**fields, **often, **others})
 

@@ -162,13 +162,13 @@ def act_on(mind: Any, trigger: Trigger, occasion: Occasion) -> Coroutine[None]:
 def answered_by(mind: Any, trigger: Trigger, occasion: Occasion) -> Sequence[Any]:
     """Return the event that words answer in place of a model, none if there is none.
 
-    Raises NothingDone if a model has answered it meanwhile.
+    Raises NothingDone if a model has answered a line meanwhile.
     """
     event = occasion.event
     if event is None or not event.heard.addressed or trigger.act != SAY or occasion.answered:
         return ()
     events = [item for item in mind.inbox.open_events().waiting if item.id == event.id]
-    if not events:
+    if not events and trigger.kind == parsing.SAYS:
         raise NothingDone("the line is being answered.")
     occasion.answered = True
     return events

@@ -13,7 +13,7 @@ from evennia_ai.contrib.triggers.occasions import Occasion
 from evennia_ai.contrib.triggers.parsing import read_trigger
 from evennia_ai.contrib.triggers.triggers import consider, triggers_of, write_triggers
 from evennia_ai.models import Event, ModelCall, ToolCall, Turn
-from evennia_ai.store.attributes import write_attribute
+from evennia_ai.store.attributes import own_settings, write_attribute
 from tests.game import extensions_scene
 from tests.scripted import call
 
@@ -55,6 +55,11 @@ def said():
     """Return what all characters said and did by tools, oldest first."""
     rows = ToolCall.objects.filter(state="done").order_by("id")
     return list(rows.values_list("arguments", flat=True))
+
+
+def spoken():
+    """Return what they said and did by tools that have arguments."""
+    return [arguments for arguments in said() if arguments != "{}"]
 
 
 def test_a_builder_writes_tries_lists_and_removes(game, mira, ann, yard, bea):
@@ -244,6 +249,58 @@ def test_rates_hold_over_a_restart(game, mira, ann, bob, yard):
     come(ann)
     come(bob)
     assert len(said()) == 3
+
+
+# What strangers wanted of a builder's sentences, and what must not set them off.
+GIVEN = {
+    "give 9 coin = Mira": [],
+    "give 10 coin = Mira": ["Ten!"],
+    "give moon lily-of-paper = Mira": [],
+    "give moon lily = Mira": ["A lily!"],
+    "out": [],
+    "in": [],
+    "north": ["Mind the crevasses!"],
+}
+
+
+def test_each_sentence_of_strangers_acts_exactly_once(game, tavern, mira, ann, bob, yard):
+    game.exit("north", tavern, yard)
+    game.model.add(*[call("noop")] * 50)
+    give(
+        mira,
+        "when given 10 coins: say Ten!",
+        "when given moon lily: say A lily!",
+        "when someone leaves north: say Mind the crevasses!",
+        "when hp below half: say Enough!",
+        "when a player is damaged: say Poor {who}!",
+    )
+    for name in ["coin"] * 19 + ["moon lily", "moon lily-of-paper"]:
+        game.thing(name, ann.character)
+    for line, wanted in GIVEN.items():
+        before = len(spoken())
+        ann.do(line)
+        game.clock.pump([0.5] * 8)
+        assert spoken()[before:] == [f'{{"text": "{words}"}}' for words in wanted], line
+    before, mira.db.max_hp = len(spoken()), 20
+    for damage, left in ((6, 14), (4, 10), (1, 9), (2, 7)):  # half is not below half
+        combat_event(mira, "hit", bob.character, damage, left / 20)
+        game.clock.pump([0.5] * 8)
+    combat_event(bob.character, "hit", None, 2, 0.8)
+    combat_event(bob.character, "missed", mira)
+    game.clock.pump([0.5] * 8)
+    assert spoken()[before:] == ['{"text": "Enough!"}', '{"text": "Poor Bob!"}']
+
+
+def test_the_rules_are_a_setting_that_files_of_minds_carry(mira, yard, bea):
+    former = {"number": 3, "text": "when somebody enters: say Old", "added": 0.0}
+    write_attribute(mira.assistant, "triggers", [former])
+    mira.assistant.nattributes.remove("ai_triggers")
+    assert "3. when somebody enters: say Old" in bea.told("aitrigger Mira")
+    for _ in range(2):  # no number is used twice
+        bea.do("aitrigger Mira = when somebody leaves: say Bye")
+        bea.do("aitrigger/remove Mira = 4")
+    rules = "3 when somebody enters: say Old\n5 when somebody leaves: say Bye"
+    assert own_settings(mira.assistant)["trigger_rules"] == rules
 
 
 def test_a_storm_sets_each_of_twenty_off_once(game, tavern, mira, ann, yard):
