@@ -64,7 +64,9 @@ def ensure_bounded(value: object) -> None:
         item, depth = left.pop()
         seen += 1
         if depth > MOST_DEPTH or seen > MOST_VALUES:
-            raise ConfigError("The card is nested too deeply, or has too many parts.")
+            raise ConfigError(
+                f"The card is deeper than {MOST_DEPTH}, or has more than {MOST_VALUES:,} parts."
+            )
         if isinstance(item, dict):
             left += [(part, depth + 1) for pair in item.items() for part in pair]
         elif isinstance(item, list):

@@ -27,6 +27,11 @@ inventory | inventory | hammer
 say <words> | say Good day! | You say, 'Good day!'
 pose <deed> | pose wipes the anvil. | Mira wipes the anvil.
 whisper <person> = <words> | whisper Bea = Hush. | You whisper to Bea, 'Hush.'
+whisper <person> = <words> | whisper Bea,Zoe = Hush. | no such command
+get <lamp|golden lamp> | get lamp | You pick up
+get <spoon|golden lamp> | get lamp | no such command
+roll <dice> | roll 1d20 + 2 | You roll 1d20 + 2.
+roll <dice> | roll 2d6 > 8 | You roll 2d6 > 8.
 access | access | Permission
 setdesc <text> | setdesc A smith. | You set your description.
 time | time | no such command

@@ -44,6 +44,14 @@ TRICKS = (
     *("forge sword;forge axe", "forge sword && quit", "forge |lcquit|ltx|le", "forge $You()"),
     *("forge {x}", "forge/all sword", "forge #1", "forge *Bob", "forge a=b", "forge a\\quit"),
     *("forge \u200bx", "forge " + "x" * 400, "say forge sword", "2-forge sword x", "forge", ""),
+    *("forge a\vquit", "forge a\x85quit", "forge a\0quit", "forge a\x1b[2J", "forge a|/quit"),
+    *(
+        "forge /all sword",
+        "forge/\u200ball sword",
+        "forge a | quit",
+        "forge a\rquit",
+        "forge a < b",
+    ),
 )
 
 
