@@ -12,6 +12,7 @@ from evennia_ai.config import setting
 from evennia_ai.errors import ConfigError
 from evennia_ai.policy.retrieval.words import stem
 from evennia_ai.policy.sanitize import clean_heard
+from evennia_ai.policy.texts import BoundedPattern
 
 MOST_TRIGGERS, TEXT_CHARS = 20, 300
 TIME, SAYS, USED, HIT = "time", "says", "used", "hit"
@@ -33,7 +34,9 @@ HELD, FIGHTS, DEATHS, RECEIVES = (
 CLOCK = rf"(?:(?:2[0-4]|[01]?\d)(?::[0-5]\d)?(?: ?[ap]m)?|{'|'.join(TIMES)})\b"
 LEAD = r"\b(?:limit(?:ed)?(?: to)?|max(?:imum)?|at most|no more than|only|cooldown)"
 PATTERNS = {
-    name: re.compile(text.replace("CLOCK", CLOCK).replace("LEAD", LEAD), re.IGNORECASE)
+    name: BoundedPattern(
+        text.replace("CLOCK", CLOCK).replace("LEAD", LEAD), TEXT_CHARS + 1, re.IGNORECASE
+    )
     for name, text in GRAMMAR["patterns"].items()
 }
 PLACEHOLDER = re.compile(r"\$(who|what|damage|health)\b|\{(who|what|damage|health)\}")
