@@ -299,7 +299,8 @@ class PlainTurns:
         cut_off = reply.finish_reason == CUT_OFF
         # Whoever is to tell another something says it again.
         answered = [] if requested.whispered_to else lines
-        known, own = [*answered, AGAIN_PLAIN], self._mind.name
+        notes = [text for name in speakers for text in plain_prompt.notes_to(name)]
+        known, own = [*answered, *notes, AGAIN_PLAIN], self._mind.name
         plain = plain_reply(reply.content, own, others, known, last[-LAST_REPLIES:], cut_off)
         parts, nearness = [*map(str.strip, sentences(plain.words))], self._mind.services.nearness
         yield nearness.prepare(self._mind.services, [*parts, *ASSISTANT_SAYS, *CHARACTERS_SAY])

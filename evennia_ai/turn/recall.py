@@ -168,7 +168,12 @@ class Recall:
         best = best_fit(matches)
         if wanted.brief and earlier and best < NEAR_NOTHING:
             # The line alone is near to none of them, whatever it follows up.
-            followed = search(follow_up_query(talk, self._mind.name))
+            before = "\n".join(map(normalised, earlier))
+            followed = [
+                match
+                for match in search(follow_up_query(talk, self._mind.name))
+                if normalised(text_of(match.record)) not in before
+            ]
             scale = min(1.0, FOLLOWED / max(best_fit(followed), FOLLOWED))
             own = {match.record["id"]: match.fit for match in matches}
             matches = [

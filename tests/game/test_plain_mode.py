@@ -225,6 +225,12 @@ def test_why_it_is_asked_again_is_not_spoken(game, mira, ann):
     assert not [line for line in ann.heard() if AGAIN_PLAIN in line]
 
 
+def test_a_note_of_code_is_not_spoken(game, mira, ann):
+    note_said = "You answer Ann with a thought of your own."
+    says(game, ann, "Mira, he never listens to anybody.", note_said, "A stubborn man.")
+    assert ann.last() == 'Mira says, "A stubborn man."'
+
+
 def test_a_reply_ends_where_somebody_else_speaks(game, mira, ann):
     says(game, ann, "Good evening, Mira.", "Good evening.\nAnn: I want a beer.")
     assert ann.last() == 'Mira says, "Good evening."'

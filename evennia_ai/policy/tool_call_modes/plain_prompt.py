@@ -65,6 +65,12 @@ NOT_KNOWN, NOT_UNDERSTOOD, REFUSES = "has_no_idea", "understands_nothing", "refu
 TELL_NOTE = "You answer {speaker} with a thought of your own."
 
 
+def notes_to(speaker: str) -> list[str]:
+    """Return what code may note of a speaker's line: the smallest models say that."""
+    notes = [TELL_NOTE, *(kind.note for kind in KINDS.values() if kind.note)]
+    return [text.format(speaker=as_name(speaker)) for text in notes]
+
+
 class LineReading(NamedTuple):
     """What code makes of a line: rows of the moment, rows that may answer the line, and a note.
 
