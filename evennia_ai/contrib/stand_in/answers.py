@@ -72,7 +72,7 @@ def certain_answer(view: StandInView, text: str) -> str:
 def _sought(view: StandInView, intent: Intent, topic: str, text: str) -> str:
     """Return what persona, lore and wares tell about an intent; "" if nothing."""
     goods = view.transcript.goods
-    asks_all = intent.key in ASK_ALL and not match_name(text, [*goods])
+    asks_all = intent.key in ASK_ALL and not read_deal(view, text).named
     if asks_all and len(goods) > 1:
         wares = [f"{view.thing(name)} ({price})" for name, price in goods.items()]
         return view.listing("wares_all", "", wares[:MOST_WARES])

@@ -93,6 +93,7 @@ def read_deal(view: StandInView, text: str) -> Deal:
     is_told = any(str(number) in answers for number in free)
     least = -1.0 if rows else 0.0 if is_told else NUMBERED if free else TRADED
     kind = _kind(view, text, least)
+    kind = "other" if kind == "about" and not view.language.asks(text) else kind
     if () in rows:
         return Deal("missing", named=True)
     # Of several that its words fit, what was spoken of is meant.
@@ -102,7 +103,7 @@ def read_deal(view: StandInView, text: str) -> Deal:
         return Deal("which" if kind in ("order", "") else kind, wares, named=True)
     if kind == "haggle" and any(rows.values()) and not free:
         kind = "order"  # "five of it!"
-    if not rows and kind and (kind != "about" or view.language.finds("points_back", text)):
+    if not rows and kind and kind != "about":
         wares = before.wares
         kind = "which" if kind == "order" and before.kind == "which" else kind
     deal = Deal(kind, wares, bool(rows))

@@ -198,10 +198,8 @@ class StandInView:
         own, kinds = self.scene.vectors.get(text), self.language.data.get(table, {})
         rows = [(key, self.scene.vectors.get(example)) for key in kinds for example in kinds[key]]
         fits = [(float(own @ row), key) for key, row in rows if own is not None and row is not None]
-        # Meaning hardly tells "my name" from "your name".
-        mine, about_you = self.language.finds("mine", text), self.language.finds("about_you", text)
-        other = "recall" if not mine else "-" if about_you else "ask_self"
-        fits = [(fit, key) for fit, key in fits if not key.startswith(other)]
+        if not self.language.finds("mine", text):  # meaning hardly tells "my name" from "your name"
+            fits = [(fit, key) for fit, key in fits if not key.startswith("recall")]
         fit, key = max(fits, default=(0.0, ""))
         known = self.of(("exit", "lore", "seen", "self")[: 3 + (key == "ask_self")])
         known = known if key in PLACES and self.language.asks(text) else []
