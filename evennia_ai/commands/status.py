@@ -83,7 +83,7 @@ class CmdAIStatus(AICommand):
             self.msg(f"|xTimes in {self.reader.zone}.|n")
         clock = self.services.world_clock
         if not clock.source.is_real:
-            self.msg(f"|xIn the world it is {clean_output(clock.moment(), 120)}.|n")
+            self.msg(f"|xIn the world it is {clean_output(clock.shown(), 120)}.|n")
         tell = self.services.endpoints.told
         lines = model_lines([tell(script.mind.settings.profile) for script in scripts])
         for line in [*lines, *self.cache_lines(), *self.waiting_lines()]:

@@ -147,6 +147,10 @@ class WorldClock:
         step = hour / 4 if self.pace <= QUARTERS_UPTO else hour
         return self._told(self.describe, seconds - seconds % step)
 
+    def shown(self) -> str:
+        """Return the present moment to the minute, as staff read it; "" as `moment`."""
+        return self._told(self.describe, self.seconds())
+
     def day(self, at: datetime) -> str:
         """Return the world's day at a moment of the log; "an earlier day" if that fails."""
         return self._told(self.day_name, self.seconds() - self.passed(at)) or "an earlier day"

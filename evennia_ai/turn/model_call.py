@@ -151,10 +151,11 @@ class ModelCalls:
                 failure = ContextOverflow(f"The request filled the window of '{profile.model}'.")
         except ProviderError as error:
             failure = self._as_overflow(request, error, profile)
-        is_free = reply.model == OFFLINE
+        model = reply.model or profile.model  # without a reply, of what was asked
+        is_free = model == OFFLINE
         record = ports.ModelCallRecord(
             profile=profile.name,
-            model=reply.model or profile.model,
+            model=model,
             purpose=purpose.name,
             estimated_tokens=0 if is_free else request.tokens,
             usage=NO_USAGE if is_free else reply.usage,

@@ -3,7 +3,7 @@
 from itertools import pairwise
 
 from evennia_ai.config import AssistantConfig, ModelProfile
-from evennia_ai.errors import ProviderUnavailable
+from evennia_ai.errors import DeadlineExceeded, ProviderUnavailable
 from evennia_ai.messages import NO_USAGE, OFFLINE, Situation, Usage, make_message
 from evennia_ai.policy.call_record import PromptTrace, read_record, shared_digests
 from evennia_ai.ports import LLMRequest
@@ -93,12 +93,15 @@ def test_what_a_call_cost_is_stored_also_when_it_failed():
     assert (second.usage, second.error_kind, second.error) == (None, "unavailable", "no route")
 
 
-def test_what_the_offline_brain_says_costs_nothing():
-    script = MemoryMind(ScriptedLLM([LLMReply("hello", model=OFFLINE)]))
-    script.hears("hi")
-    script.mind.turn_runner.answer_all()
-    (made,) = script.mind.turns.turns[0].model_calls
-    assert (made.usage, made.estimated_tokens) == (NO_USAGE, 0)
+def test_what_the_offline_brain_says_or_is_too_late_to_say_costs_nothing():
+    late = DeadlineExceeded("no answer in 20 s")
+    script = MemoryMind(ScriptedLLM([LLMReply("hello", model=OFFLINE), late]))
+    script.mind.settings.profile = ModelProfile("default", client=OFFLINE, model=OFFLINE)
+    for words in ("hi", "are you there?"):
+        script.hears(words)
+        script.mind.turn_runner.answer_all()
+    costs = [turn.model_calls[0] for turn in script.mind.turns.turns]
+    assert [(cost.usage, cost.estimated_tokens) for cost in costs] == [(NO_USAGE, 0)] * 2
 
 
 def test_a_local_server_that_cuts_prompts_is_told_of():

@@ -20,7 +20,7 @@ class CmdAICard(AICommand):
 
     Shows what of the card was taken as persona and lore, what was changed, and
     what was left out. Cards come in, go out and are taken back by |wevennia ai_card|n
-    in a shell.
+    in a shell, while the game is stopped.
     """
 
     key = "aicard"

@@ -51,7 +51,7 @@ class CmdAICommands(AICommand):
 
     A character with a model that calls tools may use the commands that you allow
     and try. Write a command as it is typed, with <words> in place of what may
-    differ, or <spoon|ring> for one of these. It runs as the character: it can do
+    differ, or <spoon||ring> for one of these. It runs as the character: it can do
     what its own command sets and locks let it. What the command shows is what the
     character reads.
 

@@ -17,6 +17,7 @@ from evennia_ai.contrib.triggers.parsing import (
     HOW,
     MOST_TRIGGERS,
     PLAYER,
+    TIME,
     USED,
     Trigger,
     read_trigger,
@@ -91,7 +92,14 @@ class CmdAITrigger(AICommand):
             return
         lines = [f"  {item.number}. {clean_output(item.text)}" for item in self.rules]
         none = [f"{self.name} has no triggers. {HOW}"]
+        lines += self.clock_line(*self.rules)
         self.msg("\n".join([f"|w{self.name}|n acts:", *lines] if lines else none))
+
+    def clock_line(self, *rules: Trigger) -> list[str]:
+        """Return the world's time where a trigger waits for one: Evennia's ``time`` may differ."""
+        moment = clean_output(self.services.world_clock.shown(), 120)
+        is_timed = any(item.kind == TIME for item in rules)
+        return [f"|xIn the world it is {moment}.|n"] * is_timed
 
     def add(self, written: str) -> None:
         if len(self.rules) >= MOST_TRIGGERS:
@@ -105,6 +113,7 @@ class CmdAITrigger(AICommand):
         triggers.write_triggers(self.script, [*self.rules, trigger], number)
         surroundings.follow_clock(self.script)
         lines = [f"Trigger {number} of {self.name}: {clean_output(trigger.text)}", *note]
+        lines += self.clock_line(trigger)
         if surroundings.offer_use(self.script) and trigger.kind == USED:
             lines.append(f"Who is here can type |wuse {clean_output(trigger.thing)}|n.")
         lines.append(f"To see what it does: |waitrigger/try {self.name} = {number}|n")

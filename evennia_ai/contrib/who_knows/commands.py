@@ -191,7 +191,8 @@ def holder_lines(
     """Yield who holds what, by character; who only holds something similar is not counted."""
     count = sum(any("near" not in row for row in rows) for _script, rows in holders)
     shown = clean_output(query, 60)
-    yield f"|w{count}|n know of {shown}:" if count else f"Nobody knows of {shown}."
+    know = "knows" if count == 1 else "know"
+    yield f"|w{count}|n {know} of {shown}:" if count else f"Nobody knows of {shown}."
     for script, rows in sorted(holders, key=lambda item: all("near" in row for row in item[1])):
         yield f"|w{shown_name(script.character)}|n"
         for row in rows[:MOST_SHOWN]:

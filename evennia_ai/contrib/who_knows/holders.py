@@ -10,7 +10,8 @@ from twisted.internet.defer import inlineCallbacks
 from evennia_ai import models
 from evennia_ai.commands.common import all_assistants
 from evennia_ai.policy.context.projection import part_audience
-from evennia_ai.policy.conversation.persona_and_lore import quests_of, why_unknown
+from evennia_ai.policy.conversation.persona_and_lore import quests_of, render_persona, why_unknown
+from evennia_ai.policy.facts.terms import sentences_of
 from evennia_ai.policy.read_permissions import PRIVATE_MEMORIES, Reader, memory_kind, words_kind
 from evennia_ai.policy.recallable_lines import LINE, read_line
 from evennia_ai.policy.records.memory_listing import named, whose_word
@@ -127,8 +128,10 @@ def written(script: Any, query: str) -> Iterator[Record]:
         if matches(query, entry.searched) and not why_unknown(entry, labels.union(quests)):
             to = " and ".join(f"who has {quest}" for quest in quests)
             yield made("lore", f"lore:{entry.title}", entry.text, None, to=to)
-    if matches(query, persona := str(script.mind.who.persona)):
-        yield made("persona", "persona", persona, None)
+    persona = render_persona(script.mind.who.persona)
+    if matches(query, persona):
+        fitting = [sentence for sentence in sentences_of(persona) if matches(query, sentence)]
+        yield made("persona", "persona", " ".join(fitting) or persona, None)
     rows = models.Compaction.objects.filter(assistant_id=script.id, undone_at=None)
     row = rows.exclude(summary={}).order_by("-id").first()
     for key, text in row.summary.items() if row else ():

@@ -16,6 +16,8 @@ READ = {
     "Mira, what do you do at the old gate at dusk?": [],
     "Mira, please tell old otto that Ann waits for him.": [("letter", "")],
     "Mira, let us meet here at half past six.": [("own", "Tavern")],
+    "Mira, please tell Old Otto that the boat leaves at noon.": [("letter", "")],
+    "Mira, could you pass a message to Old Otto: the boat leaves at noon": [("letter", "")],
     "Mira, tell me about Old Otto.": [],
     "Mira, I met Old Otto at the old gate yesterday.": [],
     "Mira, meet me at the moon at dusk.": [],

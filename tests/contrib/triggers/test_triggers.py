@@ -331,7 +331,8 @@ def test_the_clock_of_the_world(game, mira, ann, yard, bea, monkeypatch):
     clock = game.service.world_clock
     seconds = [17.9 * 3_600]
     monkeypatch.setattr(clock.source, "seconds", lambda: seconds[0])
-    bea.do("aitrigger Mira = at dusk: pose lights a lamp.")
+    answer = bea.told("aitrigger Mira = at dusk: pose lights a lamp.")
+    assert "In the world it is Thursday, 17:54." in answer
     bea.do("aitrigger Mira = every 2 hours: say Another round?")
     game.run(2)
     assert said() == []

@@ -70,7 +70,7 @@ def plant(game, town, ann, bob, meet, who_knows, settings):
     otto.ai_goals.add("Dig a tunnel below the chapel.")
     tim.ai_goals.add("Poison the steward.", audience=[bob.dbref])
     vera.db.ai_lore = [{"title": "Horn", "text": "The horn calls the dragon.", "scopes": "all"}]
-    otto.db.ai_persona = "You are Otto, who forged the royal seal."
+    otto.db.ai_persona = "You are Otto. You forged the royal seal. You never lie."
     game.service.lore.write(
         LoreEntry("Password", "The password is marmalade.", ("faction:guards",))
     )
@@ -119,6 +119,8 @@ def test_twenty_facts_have_exactly_their_holders(
         assert holders(query, "Builder").keys() == (set() if query in PRIVATE else who), query
     (row,) = holders("dagger altar")["Mira"]
     assert (row["way"], row["from"], row["to"]) == ("heard", "Ann", "only Ann: told in private")
+    (row,) = holders("forged seal")["Otto"]
+    assert (row["way"], row["text"]) == ("persona", "You forged the royal seal.")
     (row,) = holders("vault eclipse")["Otto"]
     assert (row["way"], row["to"]) == ("lore", "who has quest:thief")
     (row,) = holders("comet harvest")["Vera"]
@@ -149,7 +151,7 @@ def test_staff_type_it_and_a_builder_learns_nothing_of_secrets(game, town, ann, 
     game.run(2)
     town["Mira"].journal.add("Weather bores Ann.")
     told = ask(admin, "aiknows dagger")
-    assert "1 know of dagger" in told and "only Ann: told in private" in told
+    assert "1 knows of dagger" in told and "only Ann: told in private" in told
     told = ask(bea, "aiknows dagger")
     assert "Nobody knows" in told and "only admins may search it" in told
     assert told.replace("dagger", "unicorn") == ask(bea, "aiknows unicorn")
@@ -205,6 +207,6 @@ def test_with_an_embedder_other_words_of_the_same_meaning_follow(game, town, who
     town["Otto"].journal.add("A boat went down when the ferry sailed in the storm.")
     town["Vera"].journal.add("Lemons are dear this year.")
     lines = ask(admin, "aiknows ferry sank").splitlines()
-    assert lines[0] == "1 know of ferry sank:"
+    assert lines[0] == "1 knows of ferry sank:"
     assert [line for line in lines if line in town] == ["Tim", "Otto"]
     assert "similar in meaning" in lines[-2]
