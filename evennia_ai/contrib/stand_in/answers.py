@@ -62,11 +62,9 @@ def certain_answer(view: StandInView, text: str) -> str:
         return seen or recalled.told(view, text)
     if intent.tells and (known := view.known(text, intent.sources, intent)):
         return known
-    identity = view.character.identity
-    own_and_lore = [item for item in view.of(CERTAIN) if item.text != identity]
-    return (
-        "" if view.is_foreign else view.best(view.find(text, own_and_lore, sure=bool(intent.say)))
-    )
+    every = [] if view.is_foreign else view.of(CERTAIN)
+    own_and_lore = [item for item in every if item.text != view.character.identity]
+    return view.best(view.find(text, own_and_lore, sure=bool(intent.say)))
 
 
 def _sought(view: StandInView, intent: Intent, topic: str, text: str) -> str:
@@ -77,9 +75,7 @@ def _sought(view: StandInView, intent: Intent, topic: str, text: str) -> str:
         wares = [f"{view.thing(name)} ({price})" for name, price in goods.items()]
         return view.listing("wares_all", "", wares[:MOST_WARES])
     known = view.known(text, intent.sources, intent) if intent.tells else ""
-    if known or not intent.tells:
-        return known
-    return _goal(view, text, topic) if intent.key == "task" else ""
+    return known or (_goal(view, text, topic) if intent.key == "task" else "")
 
 
 def _priced(view: StandInView, deal: Deal) -> str:
@@ -104,9 +100,8 @@ def _to_question(view: StandInView, text: str) -> str:
     reply = view.best(view.find(text, every, sure=about_you and not view.scene.vectors))
     reply = reply or (_at_hand(view, text) if language.finds("asks_place", text) else "")
     kind = "" if reply else view.nearest_kind(text, "examples", ALIKE)
-    reply = reply or (
-        HANDLERS[kind](view, text, "") if kind in HANDLERS and kind != "where" else ""
-    )
+    handler = HANDLERS.get(kind) if kind != "where" else None
+    reply = reply or (handler(view, text, "") if handler else "")
     titled = [item for item in every if {*language.content(item.title)} & {*language.content(text)}]
     titled = [item for item in titled if not (item.guarded or language.finds("yes_no", text))]
     reply = reply or view.best([(1.0, item) for item in titled])
@@ -123,12 +118,8 @@ def _to_question(view: StandInView, text: str) -> str:
 def _to_statement(view: StandInView, text: str) -> str:
     """Return a reaction to a statement: to its fact, a known passage, or a remark."""
     called, comma, _ = text.partition(",")
-    if (
-        comma
-        and called.istitle()
-        and called.isalpha()
-        and called.lower() not in view.language.vocabulary
-    ):
+    is_name = called.istitle() and called.isalpha()
+    if comma and is_name and called.lower() not in view.language.vocabulary:
         return view.phrase("not_here", other=called)
     if view.language.finds("order", text):
         return view.phrase("request_not")

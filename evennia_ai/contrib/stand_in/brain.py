@@ -163,7 +163,7 @@ def _heard_of(view: StandInView, lines: Sequence[HeardLine]) -> StandInView:
             parts.append(CALLED)
             continue
         short = None if own.language.asks(bare) else called_last.match(bare)
-        bare = own.spelled(own.with_capitals(short[1] if short else bare))
+        bare = own.spelled(short[1] if short else bare)
         opener = own.language.pattern("patterns", "opener").match(bare)
         end = opener.end() if opener else 0
         head, rest = bare[:end].rstrip(" ,"), bare[end:]
@@ -297,9 +297,8 @@ def act_autonomously(view: StandInView) -> Calls:
     idle = view.transcript.deeds[-1:] == ["emote"] and not view.transcript.since
     if view.others and not text and not idle:
         tool, text = "emote", _pastime(view)
-    return (
-        ((tool, {"text": text}),) if text and tool in view.scene.tools else _still("nothing to do")
-    )
+    acts = text and tool in view.scene.tools
+    return ((tool, {"text": text}),) if acts else _still("nothing to do")
 
 
 def _welcome(view: StandInView) -> tuple[str, str]:

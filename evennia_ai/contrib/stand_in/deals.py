@@ -49,10 +49,8 @@ class Deal:
 
 def wares_of(view: StandInView) -> list[str]:
     """Return the names of what is for sale, else of what may be: carried, or lying here."""
-    goods = view.transcript.goods
-    return [
-        n for n in (*view.situation.carrying, *view.situation.things) if n in goods or not goods
-    ]
+    goods, now = view.transcript.goods, view.situation
+    return [name for name in (*now.carrying, *now.things) if name in goods or not goods]
 
 
 def numbers_in(words: Sequence[str], values: Mapping[str, int]) -> dict[int, int]:
@@ -72,15 +70,15 @@ def numbers_in(words: Sequence[str], values: Mapping[str, int]) -> dict[int, int
 def masked(view: StandInView, text: str) -> str:
     """Return a text with "it" for every ware that it names, to compare what is left."""
     stems = {stem(word, ENGLISH) for name in wares_of(view) for word in plain_words(name)}
-    named = {
-        word for word in plain_words(text) if stem(word, ENGLISH) in stems and word not in SMALL
-    }
+    words = {*plain_words(text)} - SMALL
+    named = {word for word in words if stem(word, ENGLISH) in stems}
     if not named:
         return text
     names = rf"(?:{'|'.join(sorted(map(re.escape, named)))})\b"
-    article = view.language.data.get("deal", {}).get("article", "(?!)")
-    ware = rf"\b(?:(?:{article})\s+)*{names}(?:\s+(?:of\s+)?{names})*"
-    return re.sub(ware, view.language.data.get("deal", {}).get("it", "it"), text, flags=re.I)
+    deal = view.language.data.get("deal", {})
+    article = rf"(?:(?:{deal.get('article', '(?!)')})\s+)*"
+    ware = rf"\b{article}{names}(?:\s+(?:of\s+)?{names})*"
+    return re.sub(ware, deal.get("it", "it"), text, flags=re.I)
 
 
 def read_deal(view: StandInView, text: str) -> Deal:
@@ -121,13 +119,9 @@ def _counted(view: StandInView, deal: Deal, text: str, numbers: Sequence[int]) -
         is_many = number <= most or number**2 <= each[wares[0]] * most
         is_count = is_many and kind == "order" and len({*wares}) == 1
         priced = wares if number == total else tuple(n for n in each if each[n] == number)[:1]
-        if priced and (
-            str(number) in answered or number == total > max(each.values()) or not is_count
-        ):
-            kind, wares = (
-                kind if kind == "other" and str(number) not in answered else "order",
-                priced,
-            )
+        is_told = str(number) in answered
+        if priced and (is_told or not is_count or number == total > max(each.values())):
+            kind, wares = kind if kind == "other" and not is_told else "order", priced
         elif is_count:
             wares = wares[:1] * number
         elif kind != "other" and number > 1:
@@ -157,18 +151,15 @@ def _named(view: StandInView, text: str) -> tuple[dict[tuple[str, ...], int], li
         is_common = words[at : at + 1] and words[at] in view.language.common and sum(own) < 2
         if fits and is_common and not article.match(words[at - 1] if at else ""):
             continue  # "can I go?" is about no watering can
-        numbers = [
-            row for row in numbers_in(words, data.get("counts", {})).items() if not own[row[0]]
-        ]
+        every = numbers_in(words, data.get("counts", {})).items()
+        numbers = [(end, number) for end, number in every if not own[end]]
         counts = [n for end, n in numbers
                   if 0 < at - end <= BETWEEN + 1 and apart.isdisjoint(words[end + 1 : at])]  # fmt: skip
         free += [number for _, number in numbers if number not in counts[-1:]]
         last = {stem(plain_words(name)[-1], ENGLISH) for name in fits}
-        other = words[at + 1 : at + 2] == ["of"] and last.isdisjoint(
-            stem(w, ENGLISH) for w in words
-        )
+        is_other = last.isdisjoint(stem(word, ENGLISH) for word in words)
         if fits:
-            key = () if other else fits
+            key = () if is_other and words[at + 1 : at + 2] == ["of"] else fits
             rows[key] = max(rows.get(key, 0), *counts[-1:], 0)
     return rows, free
 
@@ -194,11 +185,10 @@ def _kind(view: StandInView, text: str, least: float) -> str:
     own = vectors.get(masked(view, text))
     examples = view.language.data.get("deals", {})
     if own is not None and examples:
-        kinds = examples.items()
-        rows = {
-            kind: [float(own @ vectors[x]) for x in texts if x in vectors] for kind, texts in kinds
-        }
-        fits = {kind: mean_of_highest(row, NEAREST) for kind, row in rows.items()}
+        fits = dict[str, float]()
+        for kind, texts in examples.items():
+            row = [float(own @ vectors[text]) for text in texts if text in vectors]
+            fits[kind] = mean_of_highest(row, NEAREST)
         fits["refuse"] = -1.0 if view.language.asks(text) else fits.get("refuse", -1.0)
         best = max(fits, key=fits.__getitem__, default="")
         is_other = not is_named and view.asked_of(text)[0].key in OTHERS
@@ -209,9 +199,8 @@ def _kind(view: StandInView, text: str, least: float) -> str:
     act = requested_act(text, view.situation, view.speaker, view.language.data)
     if (act and act.act == "give") or (key == "buy" and not asks):
         return "order"
-    of_wares = view.language.content(
-        " ".join((*wares_of(view), *view.language.data.get("counts", {})))
-    )
+    counts = view.language.data.get("counts", {})
+    of_wares = view.language.content(" ".join((*wares_of(view), *counts)))
     rest = [word for word in view.language.content(text) if not word.isdecimal()]
     return "" if not is_named else "price" if asks else "order" if {*rest} <= {*of_wares} else ""
 

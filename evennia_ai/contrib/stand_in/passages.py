@@ -14,6 +14,7 @@ from evennia_ai.policy.facts.check import without_address
 
 SHORT = 5  # words of a courtesy that says nothing else
 LONGEST = 240  # characters of two sentences that stay together
+LONGEST_TITLE = 60
 LEAST_WORDS = 3  # of a line or sentence that tells something
 SPOKEN = frozenset({"say", "whisper", "acted"})
 
@@ -67,15 +68,11 @@ def price_line(name: str, price: str) -> str:
     return f"{capitals(an(name))} costs {price}."
 
 
-def split_lore(entry: str) -> tuple[str, str]:
-    """Return the title, "" for none, and the text of a piece of lore."""
-    title, colon, text = entry.partition(": ")
-    return (title, text) if colon and len(title) <= 60 and "." not in title else ("", entry)
-
-
 def _lore(entry: str, language: Language) -> Iterator[Passage]:
     """Yield a piece of lore as passages of one or two sentences with its title."""
-    title, text = split_lore(entry)
+    title, colon, text = entry.partition(": ")
+    if not colon or len(title) > LONGEST_TITLE or "." in title:
+        title, text = "", entry
     before = ""
     for part in sentences(text):
         whole = f"{before} {part}".strip()

@@ -92,10 +92,6 @@ class Transcript:
         rows = (row.partition(": ") for result in shown for row in result.split("; "))
         return {name: price for name, colon, price in rows if colon}
 
-    def texts_of(self, speaker: str) -> list[str]:
-        """Return what a speaker said, oldest first."""
-        return [line.text for line in self.heard if line.speaker == speaker]
-
     def answers_to(self, speaker: str) -> list[str]:
         """Return what the character said right after a line of this speaker, oldest first."""
         last = {line.answers: line.speaker for line in self.heard}

@@ -41,9 +41,8 @@ BEFORE = 0.1  # that likeness to a line with the one before it counts less
 # Least likeness to an example of a kind, where patterns tell another one, and if nothing else is
 # known.
 MEANT, SURELY, ALIKE = 0.5, 0.65, 0.42
-PLACES = frozenset(
-    {"where", "exits", "ask_self"}
-)  # kinds that what is known of a place may be nearer than
+# Kinds that what is known of a place may be nearer than.
+PLACES = frozenset({"where", "exits", "ask_self"})
 OTHER = "other"  # key of examples of no kind
 LEAST_LETTERS, SPELLED = 4, 0.82  # of a misspelled word, and its likeness to the right one
 HALF, ALL_BUT = 0.5, 0.6  # of a rule's words that a text about it has, without and with an embedder
@@ -81,8 +80,9 @@ class StandInView:
 
     def answering(self, line: HeardLine, text: str) -> Self:
         """Return the view that answers a line's speaker in the language of a text."""
-        plain, before = read(ENGLISH).plain, self.transcript.texts_of(line.speaker)
-        known = (language_of(plain(part), self.languages) for part in (text, *reversed(before)))
+        before = [said.text for said in self.transcript.heard if said.speaker == line.speaker]
+        plain = map(read(ENGLISH).plain, (text, *reversed(before)))
+        known = (language_of(part, self.languages) for part in plain)
         language = next(filter(None, known), self.character.language)
         who = language.name_in(text) or self.called(line.speaker)
         return replace(self, speaker=line.speaker, who=who, private=line.private, language=language)
@@ -124,12 +124,6 @@ class StandInView:
         named = (name for name in known if own.isdisjoint(plain_words(name)))
         return list(dict.fromkeys([*self.others, *named]))
 
-    def with_capitals(self, text: str) -> str:
-        """Return a text with the names of known people in upper case."""
-        people = {word.lower(): word for name in self.known_people for word in name.split()}
-        people = {low: word for low, word in people.items() if low not in self.language.vocabulary}
-        return CHAT_WORD.sub(lambda match: people.get(match[0], match[0]), text)
-
     def spelled(self, text: str) -> str:
         """Return a text whose unknown words are spelled as the nearest in the names of things here."""
         names = (*self.situation.carrying, *self.situation.things, *self.situation.exits)
@@ -139,9 +133,8 @@ class StandInView:
             word = match[0].lower()
             if len(word) < LEAST_LETTERS or word in self.language.vocabulary or word in words:
                 return match[0]
-            return next(
-                iter(get_close_matches(word.removesuffix("s"), words, 1, SPELLED)), match[0]
-            )
+            near = get_close_matches(word.removesuffix("s"), words, 1, SPELLED)
+            return near[0] if near else match[0]
 
         return CHAT_WORD.sub(mend, text)
 
