@@ -80,7 +80,7 @@ class StandInView:
 
     def answering(self, line: HeardLine, text: str) -> Self:
         """Return the view that answers a line's speaker in the language of a text."""
-        before = [said.text for said in self.transcript.heard if said.speaker == line.speaker]
+        before = [row.text for row in self.transcript.heard if row.speaker == line.speaker]
         plain = map(read(ENGLISH).plain, (text, *reversed(before)))
         known = (language_of(part, self.languages) for part in plain)
         language = next(filter(None, known), self.character.language)
