@@ -32,7 +32,7 @@ def answer(view: StandInView, text: str) -> str:
         return view.phrase(intent.key or "other")
     asks = language.asks(text) or language.finds("follow_up", text)
     handler = HANDLERS.get(intent.key)
-    known = handler(view, text, topic) if handler else _sought(view, intent, topic, text)
+    known = handler(view, text, topic) if handler else _sought(view, intent, text)
     memory = recalled.told(view, text) if asks else ""
     deal = read_deal(view, text)
     priced = _priced(view, deal)
@@ -67,7 +67,7 @@ def certain_answer(view: StandInView, text: str) -> str:
     return view.best(view.find(text, own_and_lore, sure=bool(intent.say)))
 
 
-def _sought(view: StandInView, intent: Intent, topic: str, text: str) -> str:
+def _sought(view: StandInView, intent: Intent, text: str) -> str:
     """Return what persona, lore and wares tell about an intent; "" if nothing."""
     goods = view.transcript.goods
     asks_all = intent.key in ASK_ALL and not read_deal(view, text).named
@@ -75,7 +75,7 @@ def _sought(view: StandInView, intent: Intent, topic: str, text: str) -> str:
         wares = [f"{view.thing(name)} ({price})" for name, price in goods.items()]
         return view.listing("wares_all", "", wares[:MOST_WARES])
     known = view.known(text, intent.sources, intent) if intent.tells else ""
-    return known or (_goal(view, text, topic) if intent.key == "task" else "")
+    return known or (_goal(view, text, "") if intent.key == "task" else "")
 
 
 def _priced(view: StandInView, deal: Deal) -> str:
@@ -152,9 +152,7 @@ def _identity(view: StandInView, text: str, topic: str) -> str:
     if topic:
         held = set(content(topic)) & set(content(character.identity))
         return view.phrase("yes_fact" if held else "no_fact", fact=character.identity)
-    reply = view.spoken(Passage(character.identity, "self"))
-    if view.repeats(reply):
-        return view.phrase("again", fact=reply)
+    reply = view.best([(1.0, Passage(character.identity, "self"))])
     named = view.name.split()[0].lower() in reply.lower() or view.name.lower() in view.own_talk
     return reply if reply and named else f"{view.phrase('ask_name')} {reply}".strip()
 
@@ -174,9 +172,7 @@ def _done_it(view: StandInView, text: str, topic: str) -> str:
 
 def _goal(view: StandInView, text: str, topic: str) -> str:
     """Return a goal that was not told lately, else one that was; "" if none."""
-    wants = [view.spoken(item) for item in view.of(("want",))]
-    fresh = next((want for want in wants if not view.repeats(want)), "")
-    return fresh or (view.phrase("again", fact=wants[0]) if wants else "")
+    return view.best([(1.0, item) for item in view.of(("want",))])
 
 
 def _story(view: StandInView, text: str, topic: str) -> str:

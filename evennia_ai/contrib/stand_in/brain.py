@@ -151,6 +151,9 @@ def _heard_of(view: StandInView, lines: Sequence[HeardLine]) -> StandInView:
     names = "|".join(map(re.escape, sorted(people, key=len)[::-1]))
     # A list of names at a line's start: "Guard 01 and Guard 03, ".
     called = re.compile(rf"^(?:(?:{names})(?:,? (?:and|und) |, | & ))*(?:{names})\s*[,:!]\s*", re.I)
+    # A few words before its own name: "good morning Mira!"
+    own_names = "|".join(map(re.escape, {view.name, *view.name.split()}))
+    called_last = re.compile(rf"^((?:\S+ ){{0,2}}\S+?),? (?:{own_names})\W*$", re.I)
     parts: list[str] = []
     joint = own.language.pattern("patterns", "and_asks")
     spoken = [part for text in spoken for part in sentences(own.language.plain(text))]
@@ -159,7 +162,8 @@ def _heard_of(view: StandInView, lines: Sequence[HeardLine]) -> StandInView:
         if not set(plain_words(bare)) - set(plain_words(view.name)):
             parts.append(CALLED)
             continue
-        bare = own.spelled(bare)
+        short = None if own.language.asks(bare) else called_last.match(bare)
+        bare = own.spelled(short[1] if short else bare)
         opener = own.language.pattern("patterns", "opener").match(bare)
         end = opener.end() if opener else 0
         head, rest = bare[:end].rstrip(" ,"), bare[end:]

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from evennia_ai.contrib.stand_in.deals import number_in
 from evennia_ai.contrib.stand_in.languages import ENGLISH, language_of, read
 from evennia_ai.contrib.stand_in.requests import kind_of
 from evennia_ai.contrib.stand_in.transcript import TranscriptToolCall
@@ -134,8 +135,7 @@ class Errand:
         if not coins:
             return ActionStep(end=f"{tool}_none", slots=slots)
         if not tried:
-            amount = int(re.findall(r"\d+", price)[0])
-            return ActionStep(((tool, {"item": item, "price": amount}),))
+            return ActionStep(((tool, {"item": item, "price": number_in(price)}),))
         end = next((end for words, end in DEAL_ENDS if words in tried[-1].result), "not")
         return ActionStep(end=f"{tool}_{end}", slots={**slots, "price": coins[0]})
 

@@ -23,6 +23,7 @@ SHOWN = SPEECH | {"emote", NOOP}
 # Labels of recalled lines.
 RECALLS = re.compile(r"^(?:You remember|Keep in mind|At hand):(?P<rows> .+|(?:\n- .+)+)", re.M)
 GOALS = re.compile(r"^You are after:(?P<rows> .+|(?:\n- .+)+)", re.M)
+# A goal with its state, such as "Find the thief [g1, 50% done]".
 GOAL_STATE = re.compile(r"\A(?:a step towards that: )?(?P<goal>.+?)(?: \[g\d[^\[\]]*\])?\Z")
 BULLET = "- "
 # A row of a model's summary that tells of the character from outside.
@@ -148,7 +149,8 @@ def read_transcript(request: StandInRequest) -> Transcript:
             for match in RECALLS.finditer(text):
                 remembered += map(_read_recalled, _rows_of(match["rows"]))
             for match in GOALS.finditer(text):
-                read.goals = tuple(map(_read_goal, _rows_of(match["rows"])))
+                bare = (GOAL_STATE.sub(r"\g<goal>", row) for row in _rows_of(match["rows"]))
+                read.goals = tuple(map(lowered, bare))
         elif role == "user":
             read.hear(text)
         elif role == "assistant":
@@ -168,12 +170,6 @@ def read_transcript(request: StandInRequest) -> Transcript:
 def _rows_of(rows: str) -> list[str]:
     bare = (row.removeprefix(BULLET).strip() for row in rows.splitlines())
     return [row[:READ_CHARS] for row in bare if row]
-
-
-def _read_goal(row: str) -> str:
-    """Return a goal such as "Find the thief [g1, 50% done]" as an infinitive without its state."""
-    match = GOAL_STATE.fullmatch(row)
-    return lowered(match["goal"] if match else row)
 
 
 def _read_line(text: str) -> TranscriptLine | None:
