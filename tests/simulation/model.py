@@ -165,6 +165,8 @@ class SimModel:
 
     def plan_spare(self, request: LLMRequest) -> tuple[float, LLMReply | Exception]:
         """As `plan`, for the brain that stands in where a model failed."""
+        if request.certain:  # it is sure of nothing here
+            return 0, LLMReply("")
         rng = self.sim.rng
         words = rng.choice((answer_text(request), gossip(rng, request), ""))
         return rng.choice((0, 0, 0, 0.2, 4.0)), LLMReply(words)
