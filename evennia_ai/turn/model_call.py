@@ -151,11 +151,10 @@ class ModelCalls:
                 failure = ContextOverflow(f"The request filled the window of '{profile.model}'.")
         except ProviderError as error:
             failure = self._as_overflow(request, error, profile)
-        model = reply.model or profile.model  # without a reply, of what was asked
-        is_free = model == OFFLINE
+        is_free = (profile.model if failure else reply.model) == OFFLINE
         record = ports.ModelCallRecord(
             profile=profile.name,
-            model=model,
+            model=reply.model or profile.model,
             purpose=purpose.name,
             estimated_tokens=0 if is_free else request.tokens,
             usage=NO_USAGE if is_free else reply.usage,
