@@ -6,13 +6,16 @@ import hashlib
 import os
 import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-PIP = ("-m", "pip", "--quiet", "--disable-pip-version-check")
+PIP = ("-m", "pip", "--disable-pip-version-check")
 # The version of each package, for every interpreter and system; `make lock` renews it.
 LOCK = ROOT / "server" / "constraints.txt"
 LOCKED_EXTRAS = ("all", "docs", "end-to-end", "test")
+PROGRESS_S, PROGRESS_CHARS = 10.0, 70
+Tell = Callable[[str], object]
 
 
 class InstallError(Exception):
@@ -33,13 +36,18 @@ def is_current(folder: Path, extras: str = "") -> bool:
 
 
 def make_environment(
-    folder: Path, interpreter: str, extras: str = "", *options: str, uv: str = ""
+    folder: Path,
+    interpreter: str,
+    extras: str = "",
+    *options: str,
+    uv: str = "",
+    tell: Tell | None = None,
 ) -> None:
     """Install the project, editable, into the environment; raises InstallError.
 
     The versions are those of `LOCK`; if one of them is gone, pip chooses all of them anew. An
     unfinished installation is repeated from the start. ``options`` are pip's. ``uv`` is a program
-    that does it sooner; if that fails, pip does it.
+    that does it sooner; if that fails, pip does it. ``tell`` gets what pip does now, every 10 s.
     """
     if not (uv and install_by_uv(uv, folder, interpreter, extras)):
         log = folder / "install.log"
@@ -48,9 +56,9 @@ def make_environment(
             run([interpreter, "-m", "venv", str(folder)], log)
         install = [str(venv_python(folder)), *PIP, "install", *options, "--editable", f".{extras}"]
         try:
-            run([*install, "--constraint", str(LOCK)], log)
+            run([*install, "--constraint", str(LOCK)], log, tell)
         except InstallError:
-            run(install, log)
+            run(install, log, tell)
     (folder / "installed").write_text(fingerprint(extras))
 
 
@@ -93,10 +101,27 @@ def renew_lock(uv: str, file: Path = LOCK, *options: str) -> None:
     run([uv, "pip", "compile", *source, *versions, *extras, *plain, *options], log)
 
 
-def run(command: list[str], log: Path) -> None:
-    """Run one step of the installation, with its output in ``log``; raises InstallError."""
-    with log.open("w") as out:
-        done = subprocess.run(command, stdout=out, stderr=subprocess.STDOUT, cwd=ROOT, check=False)
-    if done.returncode:
+def run(command: list[str], log: Path, tell: Tell | None = None) -> None:
+    """Run one step of the installation, with its output in ``log``; raises InstallError.
+
+    ``tell`` gets the last line of the output again and again while the step runs.
+    """
+    with (
+        log.open("w") as out,
+        subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT, cwd=ROOT) as process,
+    ):
+        while tell and still_runs(process):
+            lines = log.read_text(errors="replace").splitlines() or ["..."]
+            tell(f"  {lines[-1].strip()[:PROGRESS_CHARS]}")
+    if process.returncode:
         lines = log.read_text().splitlines()[-15:]
         raise InstallError("\n".join([*lines, f"The installation failed; see {log}."]))
+
+
+def still_runs(process: subprocess.Popen[bytes]) -> bool:
+    """Wait for a while; return True if a process has not ended by then."""
+    try:
+        process.wait(PROGRESS_S)
+    except subprocess.TimeoutExpired:
+        return True
+    return False

@@ -3,6 +3,7 @@
 import os
 import runpy
 import stat
+import sys
 import tomllib
 
 import pytest
@@ -204,7 +205,7 @@ def test_in_another_shell_the_ports_are_those_of_the_last_start(monkeypatch, giv
 
 
 def test_a_failed_installation_ends_the_demo(monkeypatch):
-    def install(*about):
+    def install(*about, tell):
         raise environment.InstallError("No space left on device")
 
     monkeypatch.setattr(interpreters, "find_interpreters", lambda: {"3.14": "python3.14"})
@@ -217,7 +218,7 @@ def test_a_failed_installation_ends_the_demo(monkeypatch):
 def test_pip_installs_where_uv_cannot(tmp_path, monkeypatch, works):
     commands = []
 
-    def run(command, log):
+    def run(command, log, tell=None):
         commands.append(command[0])
         if command[0] == "uv" and not works:
             raise environment.InstallError("no route to host")
@@ -234,7 +235,7 @@ def test_pip_installs_where_uv_cannot(tmp_path, monkeypatch, works):
 def test_a_version_that_is_gone_is_chosen_anew(tmp_path, monkeypatch, gone):
     commands = []
 
-    def run(command, log):
+    def run(command, log, tell=None):
         commands.append("--constraint" in command)
         if gone and commands[-1]:
             raise environment.InstallError("No matching distribution found for numpy==2.5.5")
@@ -243,6 +244,28 @@ def test_a_version_that_is_gone_is_chosen_anew(tmp_path, monkeypatch, gone):
     environment.make_environment(tmp_path / "3.13", "python3.13", "[test]")
     assert commands == [False, True, *([False] if gone else [])]
     assert (tmp_path / "3.13" / "installed").exists()
+
+
+def test_an_installation_tells_what_it_does_while_it_runs(tmp_path, monkeypatch):
+    monkeypatch.setattr(environment, "PROGRESS_S", 0.01)
+    log, told = tmp_path / "install.log", []
+    seen = tmp_path / "seen"
+    code = f"""if True:
+        import pathlib, time
+        print("Collecting evennia", flush=True)
+        while not pathlib.Path({str(seen)!r}).exists():
+            time.sleep(0.01)
+        raise SystemExit("No space left")
+    """
+
+    def tell(line):
+        told.append(line)
+        if "Collecting" in line:
+            seen.touch()
+
+    with pytest.raises(environment.InstallError, match="No space left"):
+        environment.run([sys.executable, "-c", code], log, tell)
+    assert "  Collecting evennia" in told
 
 
 # --- the lock ------------------------------------------------------------------------------------

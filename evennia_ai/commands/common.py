@@ -196,7 +196,8 @@ class AICommand(MuxCommand):
             self.msg(f"{self.name} {if_none}")
             return
         none = f"There is no page {page.asked}. " if page.asked > page.pages else ""
-        footer = f"|x{none}Page {page.number} of {page.pages}, times in {self.reader.zone}.|n"
+        order = f"newest {'first' if page.newest_first else 'last'}, times in {self.reader.zone}"
+        footer = f"|x{none}Page {page.number} of {page.pages}, {order}.|n"
         if page.number < page.pages:
             typed = "/".join([self.key, *self.switches])
             footer += f" Older: |w{typed} {self.name} = {word}{page.number + 1}|n"

@@ -5,6 +5,7 @@ import os
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
+from itertools import accumulate
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, TextIO
@@ -64,10 +65,11 @@ class CmdAIHistory(AICommand):
       aihistory/export <character> [= json or text] [, since <time>, ...]
       aihistory/export all = [json or text,] player <name> [, since <time>, ...]
 
-    Without a switch: the conversation, page 1 the newest. Each message shows its
-    number, its time, who spoke, after > all others who heard it, and its tokens.
-    Whispers are marked (private); (aloud, kept private) is a line that may repeat
-    one. Lines without a number wait, were only overheard, or expired.
+    Without a switch: the conversation. Page 1 is the newest page; in a page, the
+    newest message is the last. A message shows its number, its time, who spoke,
+    after > all others who heard it, and its tokens; its results follow, after =.
+    Whispers are marked (private); (aloud, kept private) marks a line that may
+    repeat one. Lines without a number wait, were only overheard, or expired.
 
     Any filter can be left out, and each is a switch too. A time is 'yesterday
     18:00', '2026-11-20', 'friday', '18:00' or '2 hours ago', in your own time
@@ -119,9 +121,10 @@ class CmdAIHistory(AICommand):
         amended = self.script.conversation.amendments.shown
         name = self.script.mind.who.name
         waiting_lines = [(event["at"], rendering.waiting_line(event, reader)) for event in events]
-        for row in page.rows:
+        times = accumulate((row["at"] for row in page.rows), max)  # messages stay in their order
+        for row, at in zip(page.rows, times, strict=True):
             line = rendering.message_line(row, name, reader, amended.get(row["id"]))
-            waiting_lines.append((row["at"], line))
+            waiting_lines.append((at, line))
         lines = [line for _at, line in sorted(waiting_lines, key=itemgetter(0))]
         if len(events) == MOST_EVENTS:
             lines.insert(0, "|y(More lines without an answer are not shown: use since, until.)|n")

@@ -226,7 +226,7 @@ class CmdAISetup(AICommand):
             persona = read_persona(deserialize(self.script.character.db.ai_persona))
             shown = persona_words(getattr(persona, field or "text", ""))
         self.msg(
-            f"{self.name}: {clean_output(name)} is {clean_output(shown)}. To change it: "
+            f"{self.name}: {clean_output(name)} is {clean_output(shown) or 'empty'}. To change it: "
             f"|waisetup/set {self.name}/{clean_output(name)} = <value>|n"
         )
 
@@ -257,7 +257,8 @@ class CmdAISetup(AICommand):
         if field == "text" and others:
             example = f"|waisetup/set {self.name}/persona.{others[0]} =|n"
             kept = f"Kept: {', '.join(others)} (to remove one: {example}). {kept}"
-        self.msg(f"The persona of {self.name} is changed. {kept} To undo: {lines}")
+        empty = "" if persona_words(before) else f"{clean_output(field)} was empty before. "
+        self.msg(f"The persona of {self.name} is changed. {kept} {empty}To undo: {lines}")
 
     def do_persona(self) -> None:
         personas = self.services.personas

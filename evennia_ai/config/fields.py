@@ -214,6 +214,12 @@ class AssistantConfig:
     compact_prompt: str | None = setting(
         None, "Instructions for summaries. None uses the built-in ones."
     )
+    compact_check_enabled: bool = setting(
+        True,
+        "Ask the model which doubtful sentences of a new summary, or of what it wrote into the "
+        "journal before, are true: at most one more request for each. Only models with native "
+        "tool calls are asked. If false, words and the embedder decide.",
+    )
     prune_enabled: bool = setting(
         True, "Archive faded journal entries in sleep, except sources still in use."
     )

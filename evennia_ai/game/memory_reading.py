@@ -52,7 +52,8 @@ def readable_page(
     wanted_page, number = number, min(number, pages)
     wanted = times[(number - 1) * size : number * size]
     rows = [entry for _, place in wanted if (entry := journal.get(ids[place]))]
-    return RowPage(number, pages, rows, wanted_page), len(ids) - len(times)
+    page = RowPage(number, pages, rows, wanted_page, newest_first=True)
+    return page, len(ids) - len(times)
 
 
 @inlineCallbacks

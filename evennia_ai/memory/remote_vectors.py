@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from functools import lru_cache
 from itertools import islice, pairwise
 from typing import Any, cast
@@ -26,6 +27,7 @@ BATCH = 64  # texts of memories in one request
 PIECE = 16  # vectors taken in without a pause
 TIME_S = 5.0  # most time that a search waits for the vectors of its queries
 PAUSE_S = 60.0  # pause after an embedder failed
+MOST_FAILURES = 50  # whose times are kept
 MOST_TEXTS = 2_000  # that are compared with each other, whose vectors are kept: 3 MB
 
 
@@ -130,12 +132,17 @@ class RemoteVectors:
 
 
 class TextNearness:
-    """The `Nearness` port; ``embedder`` is called at the first use."""
+    """The `Nearness` port; ``embedder`` is called at the first use.
+
+    Attributes:
+        failed_at: the last times at which the embedder failed or was late.
+    """
 
     def __init__(self, embedder: Callable[[], Embedder | RemoteEmbedder | None]) -> None:
         self._embedder = embedder
         self._vectors: dict[str, Any] = {}  # in the order of their last use
         self._ask_again_at = 0.0
+        self.failed_at: deque[datetime] = deque(maxlen=MOST_FAILURES)
 
     @inlineCallbacks
     def prepare(self, services: Services, texts: Iterable[str]) -> Coroutine[None]:
@@ -150,6 +157,7 @@ class TextNearness:
                 vectors = yield self._embed(embedder, batch, services.clock)
             except (ProviderError, defer.TimeoutError, TurnAborted) as error:
                 self._ask_again_at = services.clock.seconds() + PAUSE_S
+                self.failed_at.append(services.now())
                 log.info("evennia_ai: no meaning of a line: {error!r}", error=error)
                 return
             self._vectors |= zip(batch, vectors, strict=True)

@@ -244,7 +244,7 @@ class JournalRequests:
         journal, profile = self._mind.character.journal, self._mind.profile
         new = filter(None, (journal.find(ref.removeprefix(entry_ref(""))) for ref in refs))
         entries = {entry["content"]: entry for entry in new}
-        if not entries or not can_judge(profile):
+        if not entries or not can_judge(self._mind.config, profile):
             return
         talk: Talk = yield self._summariser.read_talk(transcript_lines(shown, self._mind.name))
         deeds = yield map_in_slices(self._mind.slices.put, list(entries), talk.deed)

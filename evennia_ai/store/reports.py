@@ -30,17 +30,18 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class RowPage:
-    """One page of rows, oldest first; page 1 has the newest rows. ``newer`` is the next row."""
+    """One page of rows; page 1 has the newest rows. ``newer`` is the next row."""
 
     number: int
     pages: int
     rows: list[Any]
     asked: int = 0  # the page that was wanted, if that is older than the last
     newer: Any = None
+    newest_first: bool = False  # the order of the rows in the page
 
 
 def paged(rows: Any, number: int, size: int) -> RowPage:
-    """Return one page of a queryset; the last page if the number is too high."""
+    """Return one page of a queryset, oldest first; the last page if the number is too high."""
     rows = rows.order_by("-id")
     pages = max(1, -(-rows.count() // size))
     wanted_page, number = number, min(max(1, number), pages)

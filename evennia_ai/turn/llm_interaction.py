@@ -9,7 +9,7 @@ from typing import Any
 from twisted.internet.defer import Deferred, inlineCallbacks
 from twisted.logger import Logger
 
-from evennia_ai.config import ModelProfile
+from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.config.profiles import request_form
 from evennia_ai.errors import ProviderError
 from evennia_ai.messages import Audience, Authors, ChatMessage, LLMReply, WireMessage, is_offline
@@ -171,12 +171,12 @@ class Summariser:
     def ask_what_holds(
         self, talk: Talk, deeds: Sequence[SpokenDeed], template: LLMRequest, profile: ModelProfile
     ) -> Coroutine[dict[str, str]]:
-        """Ask a model which sentences the lines of a talk hold, if it is one that can tell.
+        """Ask a model which sentences the lines of a talk hold, if `can_judge`.
 
         ``template`` is the request but for its messages. Fires with `DONE`, `SAID` or `WRONG` for
         each sentence that it judges, none after a ProviderError. Fails with TurnAborted.
         """
-        if not deeds or not can_judge(profile):
+        if not deeds or not can_judge(self._mind.config, profile):
             return {}
         near: list[set[int]] = yield map_in_slices(self._mind.slices.put, deeds, talk.evidence)
         statements = [deed.sentence for deed in deeds]
@@ -190,14 +190,14 @@ class Summariser:
         return summary.read_verdicts(strip_reasoning(reply.content), statements)
 
 
-def can_judge(profile: ModelProfile) -> bool:
-    """Return True for a model with native tool calls.
+def can_judge(config: AssistantConfig, profile: ModelProfile) -> bool:
+    """Return True for a model with native tool calls, unless ``compact_check_enabled`` is off.
 
     Qwen 2.5 1.5B found fault with 18 to 20 of 20 true summaries, in three forms of the question.
     Asked only of what scores 0.4, it made 37 of 120 invented deeds known, for three true summaries;
     an `ONLY_SPOKEN` of 0.5 did 36, for four.
     """
-    return has_model(profile) and request_form(profile).native
+    return config.compact_check_enabled and has_model(profile) and request_form(profile).native
 
 
 def tokens_a_word(messages: Sequence[ChatMessage]) -> float:

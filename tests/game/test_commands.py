@@ -51,6 +51,7 @@ def test_the_lines_that_undo_a_change_of_a_persona_lead_back(admin, guard, perso
     before = guard.assistant.mind.who.persona
     text = admin.told(f"aisetup/set Guard/persona{field} = You are a king.")
     assert guard.assistant.mind.who.persona != before
+    assert ("was empty before. To undo" in text) == text.strip().endswith("=")
     for line in text.partition("To undo: ")[2].splitlines():
         admin.do(line)
     assert guard.assistant.mind.who.persona == before

@@ -75,6 +75,15 @@ def test_a_line_that_nobody_answered_stands_where_it_was_said(game, admin, build
     assert "hello?" in admin.told("aihistory Mira = 2")
 
 
+def test_messages_keep_their_order_if_one_was_said_before_the_last_was_stored(admin, talk):
+    rows = models.Message.objects.order_by("-id")
+    newest = rows[0]
+    rows.filter(id=newest.id).update(at=rows[1].at - timedelta(seconds=1))
+    text = flat(admin.told("aihistory Mira"))
+    assert text.index("More beer!") < text.index("Here you are, Bob.")
+    assert "newest last, times in" in text
+
+
 def test_times_are_read_and_shown_in_the_zone_of_the_reader(admin, builder, talk, settings):
     admin.do("style timezone = Asia/Tokyo")
     text = flat(admin.told("aihistory Mira = since today 21:00"))

@@ -75,7 +75,7 @@ def test_staff_see_which_lines_were_refused_and_why(game, limited, ann, mira, ta
     text = flat(admin.told("aihistory/unanswered Mira"))
     assert "(say, too fast) Ann: Mira, more beer" in text
     assert "(whisper, too fast) Ann: the code is xyzzy" in text
-    assert "hello" not in text and "Page 1 of 1, times in UTC." in text
+    assert "hello" not in text and "Page 1 of 1, newest last, times in UTC." in text
     builder = game.player("Bea", tavern, permissions=["Builder"])
     text = flat(builder.told("aihistory/unanswered Mira"))
     assert "Ann: Mira, more beer" in text and "[whisper, Admins read it]" in text

@@ -231,9 +231,9 @@ def summed_up(monkeypatch):
         deed = text.startswith(("She brought", "Ann took", "someone took"))
         return SentenceKinds(told=0.0, jest=0.0, deed=float(deed))
 
-    def sum_up(*judged, form="tools", order=sleep):
+    def sum_up(*judged, form="tools", order=sleep, **settings):
         monkeypatch.setattr(TextNearness, "kinds", kinds)
-        script = make_script([f"{BROUGHT} {TOOK} {SUMMARY}", *judged])
+        script = make_script([f"{BROUGHT} {TOOK} {SUMMARY}", *judged], **settings)
         script.services.nearness = TextNearness(BagOfWords)
         script.mind.settings.profile = replace(SCRIPTED, client="openai", form=form)
         script.conversation.append([make_message("user", PROMISED)])
@@ -268,8 +268,10 @@ def test_the_model_of_a_summary_is_asked_once_which_of_its_sentences_hold(summed
     assert [call.purpose for call in script.mind.turns.loose_calls] == ["summary", "summary_check"]
 
 
-def test_a_model_without_tool_calls_is_not_asked_and_lines_stand_in_place_of_a_promise(summed_up):
-    text, script = summed_up(form="plain")
+@pytest.mark.parametrize("settings", [{"form": "plain"}, {"compact_check_enabled": False}])
+def test_no_model_is_asked_if_it_cannot_tell_or_may_not_be(summed_up, settings):
+    """A line stands in place of a promise even so."""
+    text, script = summed_up(**settings)
     assert text.startswith(f"{PROMISED} {TOOK} Ann is a smith")
     assert len(script.services.gateway.requests) == 1
 

@@ -1,6 +1,7 @@
 """``aiwhy``: why a line was said, what a model is asked next, and what another would answer."""
 
 from collections.abc import Sequence
+from datetime import timedelta
 
 from evennia.utils.evmore import EvMore
 from twisted.internet.defer import Deferred, inlineCallbacks
@@ -26,6 +27,7 @@ from evennia_ai.contrib.explanations.why import Explanation, acted_in_private
 from evennia_ai.game.client_text import clean_error, clean_output
 from evennia_ai.game.help_entries import STAFF
 from evennia_ai.game.memory_reading import search_for_staff
+from evennia_ai.memory.remote_vectors import PAUSE_S
 from evennia_ai.messages import LLMReply, ToolCallRequest
 from evennia_ai.mind.dry_run import next_step
 from evennia_ai.policy.call_record import KeptCall, RecordedReply
@@ -43,6 +45,8 @@ from evennia_ai.policy.tokens import estimate_tokens
 from evennia_ai.ports import TASK_SUMMARY
 from evennia_ai.scheduling import Coroutine
 from evennia_ai.store.reports import find_row
+
+PAUSE = timedelta(seconds=PAUSE_S)
 
 
 class CmdAIWhy(TryingCommand):
@@ -99,7 +103,8 @@ class CmdAIWhy(TryingCommand):
         why = self.called() if "call" in self.switches else self.explained()
         if "prompt" not in self.switches:
             own_line = self.script.config.fallback_line or ""
-            self.msg("\n".join(why_lines(self.name, why, self.reader, own_line)))
+            lines = why_lines(self.name, why, self.reader, own_line)
+            self.msg("\n".join([*lines, *self.unread_lines(why)]))
             return self.tell_near(why)
         if why.stored is None:
             raise UsageError(f"The prompt was not kept. See |waiwhy {self.name}|n.")
@@ -135,6 +140,15 @@ class CmdAIWhy(TryingCommand):
         if number != 1:
             raise UsageError(f"{name} has not said {number} lines. |waiwhy {name}|n is the last.")
         raise UsageError(f"{name} has said nothing yet.")
+
+    def unread_lines(self, why: Explanation) -> list[str]:
+        """Return that the meaning of what was heard was not read, if the embedder failed then."""
+        if why.turn is None:
+            return []
+        began, ended = why.turn.at - PAUSE, why.turn.ended_at or self.services.now()
+        times = [at for at in self.services.nearness.failed_at if began < at <= ended]
+        late = "The embedder failed or was late at {at}: only the words of the line were read."
+        return [f"|y{late.format(at=self.reader.clock(at))}|n" for at in times[-1:]]
 
     @inlineCallbacks
     def tell_near(self, why: Explanation) -> Coroutine[None]:

@@ -57,8 +57,9 @@ class CmdAIMend(AICommand):
     def do_hide(self) -> Coroutine[None]:
         messages = self.find_line(self.rhs or "")
         self.amend(HIDDEN, messages)
-        acts = " (a call and its results are one)" if len(messages) > 1 else ""
-        summary = f"{self.name} does not see {numbered(seqs_of(messages))} any more{acts}."
+        listed = seqs_listed(messages)
+        results = ", nor what follows after =" if len(messages) > len(listed) else ""
+        summary = f"{self.name} no longer sees {numbered(listed)}{results}."
         yield self.tell_rest(messages, summary)
 
     @inlineCallbacks
@@ -104,9 +105,9 @@ class CmdAIMend(AICommand):
         self.script.wake()
         yield self.tell_rest(
             messages,
-            f"{self.name} is asked again, once somebody who heard it is here, and does not see its "
-            f"last answer ({numbered(seqs_of(messages))}). What it said aloud stays said: players "
-            "may hear both. What else it did stays done.",
+            f"{self.name} is asked again, once somebody who heard it is here, and no longer sees "
+            f"its last answer ({numbered(seqs_listed(messages))}). What it said aloud stays said: "
+            "players may hear both. What else it did stays done.",
         )
 
     def do_undo(self) -> None:
@@ -117,10 +118,12 @@ class CmdAIMend(AICommand):
             raise UsageError(f"There is no change of {self.name}'s lines to undo.")
         seqs = sorted(item.seq for item in batch)
         messages = [m for seq in seqs for m in turn_of_message(self.script.id, seq)]
-        self.ensure_may_see([m for m in messages if m["metadata"]["seq"] in seqs])
+        changed = [m for m in messages if m["metadata"]["seq"] in seqs]
+        self.ensure_may_see(changed)
         amendments.undo(self.caller.dbref, batch=batch[0].batch)
         self.take_up(seqs)
-        self.msg(f"Undone for {self.name}: {numbered(seqs)}, no longer {batch[0].kind}.")
+        listed = seqs_listed(changed)
+        self.msg(f"Undone for {self.name}: {numbered(listed)}, no longer {batch[0].kind}.")
 
     def find_line(self, typed: str) -> list[ChatMessage]:
         """Return a line with what belongs to it, which the caller may change now."""
@@ -210,6 +213,11 @@ class CmdAIMend(AICommand):
 
 def seqs_of(messages: Sequence[ChatMessage]) -> list[int]:
     return [message["metadata"]["seq"] for message in messages]
+
+
+def seqs_listed(messages: Sequence[ChatMessage]) -> list[int]:
+    """Return the numbers that ``aihistory`` shows: a result has none of its own there."""
+    return sorted({m["metadata"]["seq"] for m in messages if m["role"] != "tool"})
 
 
 def numbered(seqs: Sequence[int]) -> str:

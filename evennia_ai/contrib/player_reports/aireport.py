@@ -17,6 +17,8 @@ from evennia_ai.store import reports
 REASON_CHARS, SHOWN_CHARS = 500, 160
 MOST_OPEN = 5
 REPORTS_A_PAGE = 15
+NAMED_LINE = "    |y^ The report has words of this line.|n"
+LAST_LINE = "    |y^ This is the character's last line before the report.|n"
 
 
 class CmdAIReport(AICommand):  # noqa: D101  # from the texts
@@ -77,7 +79,8 @@ reading of a report is noted in the server's log."""
         waiting = rows.open_reports().select_related("assistant")
         page = reports.paged(waiting, page_number(self.args), REPORTS_A_PAGE)
         lines = [self.line(report) for report in page.rows]
-        lines.append(f"|xPage {page.number} of {page.pages}, times in {self.reader.zone}.|n")
+        order = f"newest last, times in {self.reader.zone}"
+        lines.append(f"|xPage {page.number} of {page.pages}, {order}.|n")
         self.msg("\n".join(lines) if page.rows else "There are no open reports.")
 
     def do_show(self) -> None:
@@ -88,7 +91,10 @@ reading of a report is noted in the server's log."""
         name = display_name(self.read_of, self.caller) if self.read_of else ""
         gone = len(report.seqs) - len(messages)
         lines = [self.line(report, REASON_CHARS)]
-        lines += [message_line(row, name, self.reader) for row in messages]
+        marked, is_named = rows.find_reported_line(messages, report.reason)
+        mark = NAMED_LINE if is_named else LAST_LINE
+        for row in messages:
+            lines += [message_line(row, name, self.reader), *[mark] * (row["id"] == marked)]
         lines += [f"|x{gone} of the lines are deleted.|n"] if gone else []
         self.msg("\n".join(lines))
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from evennia_ai import models
 from evennia_ai.messages import EMOTE, EXCUSE, SPEECH
+from evennia_ai.policy.retrieval.words import beginnings
 from evennia_ai.store.transactions import brief_transaction
 
 LINES_A_REPORT = 12
@@ -30,6 +31,23 @@ def is_heard_by(dbref: str, row: dict[str, Any]) -> bool:
         acts = {call["function"]["name"] for call in row["tool_calls"]}
         return bool(row["content"] or acts & AUDIBLE)
     return row["role"] in ("user", EXCUSE)
+
+
+def find_reported_line(rows: Iterable[dict[str, Any]], reason: str) -> tuple[int | None, bool]:
+    """Return the character's message that a reason is about, and whether it holds words of it.
+
+    Without such words, it is the last one before the report; None if the character said nothing.
+    """
+    own = [row for row in rows if row["role"] != "user"]
+    wanted = set(beginnings(reason))
+    shared = {row["id"]: len(wanted.intersection(beginnings(said_in(row)))) for row in own}
+    best = max(shared, key=lambda seq: (shared[seq], seq), default=None)
+    return best, best is not None and shared[best] > 0
+
+
+def said_in(row: dict[str, Any]) -> str:
+    calls = (call["function"]["arguments"] for call in row["tool_calls"])
+    return " ".join([row["content"], *calls])
 
 
 def add_report(

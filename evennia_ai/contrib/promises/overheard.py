@@ -7,6 +7,7 @@ without one, nothing is read.
 
 import tomllib
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache
@@ -17,6 +18,7 @@ from evennia.objects.objects import DefaultCharacter
 from twisted.internet.defer import inlineCallbacks
 from twisted.logger import Logger
 
+from evennia_ai import models
 from evennia_ai.config.profiles import OFFLINE
 from evennia_ai.contrib.promises import promise_tools
 from evennia_ai.contrib.promises.promise_records import LETTER, OWN, THEIRS, Promises
@@ -36,6 +38,7 @@ from evennia_ai.policy.texts import sentences
 from evennia_ai.ports import ToolContext
 from evennia_ai.scheduling import Coroutine, yield_to_reactor
 from evennia_ai.store.names import own_name
+from evennia_ai.store.transactions import brief_transaction
 from evennia_ai.tools.memory_sources import heard
 
 log = Logger()
@@ -50,9 +53,14 @@ PLACE, TIME = "gate", "noon"  # of the examples
 # ones wrongly (MiniLM). Of the lines of a stranger that were read unseen, 31 of 40 appointments and
 # 39 of 40 messages were right in all, and 2 of 40 others were read as promises.
 SHARPNESS, RIDGE, SHARED_WORDS, UNSURE = 2.0, 0.3, 1.0, 0.05
+WORTH_TELLING = 0.2  # a text less like every kind is not told as misunderstood
 MOST_TEXTS = 8  # of a turn
 LATEST = 16  # messages of the last turns
 TOOLS = frozenset({"promise", "leave_message"})
+# Why nothing came of a line, for `aiwhy`.
+LATE = "not read as a promise: the embedder was late"
+NO_MESSAGE, NO_PROMISE = "not understood as a message", "not understood as a promise"
+NOT_GRANTED = "no promise: the reply does not agree"
 
 
 @lru_cache(maxsize=1)
@@ -81,9 +89,20 @@ class Reading(NamedTuple):
 
     def kind(self, scores: Mapping[str, float]) -> str:
         """Return the likeliest kind that is possible, `OTHER` if that is not sure."""
-        able = {MEETING: self.moment, THEIRS: self.moment, OWN: self.moment, LETTER: self.receiver}
-        best = max((kind for kind in able if able[kind]), key=lambda kind: scores[kind])
+        best = self.likeliest(scores)
         return best if scores[best] >= scores[OTHER] + UNSURE else OTHER
+
+    def likeliest(self, scores: Mapping[str, float]) -> str:
+        able = {MEETING: self.moment, THEIRS: self.moment, OWN: self.moment, LETTER: self.receiver}
+        return max((kind for kind in able if able[kind]), key=lambda kind: scores[kind])
+
+    def why_not(self, scores: Mapping[str, float]) -> str:
+        """Return why nothing came of the text, "" if it is not like what is read."""
+        likeliest = self.likeliest(scores)
+        if self.kind(scores) != OTHER:
+            return NOT_GRANTED
+        likely = scores[likeliest] >= WORTH_TELLING
+        return (NO_MESSAGE if likeliest == LETTER else NO_PROMISE) * likely
 
 
 def read_structure(
@@ -219,6 +238,7 @@ def read_lines(
     kinds = kinds_by(nearness)
     yield nearness.prepare(services, [*compared, reply, *ANSWERS, *kinds.examples])
     if not nearness.cosines(compared[0], kinds.examples):
+        tell_why_not(lines, LATE)
         return ""
     for _step in kinds.learn_steps(nearness.cosines):
         yield yield_to_reactor(services.slices.put)
@@ -229,7 +249,22 @@ def read_lines(
                 return answer
     except (NothingDone, StoreUnavailable) as error:
         log.info("{name}: nothing was promised: {error}", name=mind.name, error=error)
+        tell_why_not(lines, f"not noted: {error}")
+        return ""
+    whys = (item.why_not(kinds.scores(item.compared, nearness.cosines)) for item in readings)
+    tell_why_not(lines, next(filter(None, whys), ""))
     return ""
+
+
+def tell_why_not(lines: Sequence[ChatMessage], why: str) -> None:
+    """Store why nothing was noted of lines with their events, if there is a reason."""
+    ids = [id_ for line in lines if (id_ := line["metadata"].get("event_id"))] if why else []
+    if not ids:
+        return
+    with suppress(StoreUnavailable), brief_transaction():
+        for event in models.Event.objects.filter(id__in=ids).exclude(reason__contains=why):
+            event.reason = f"{event.reason}; {why}" if event.reason else why
+            event.save(update_fields=["reason"])
 
 
 @inlineCallbacks

@@ -82,10 +82,10 @@ class StandIn:
     def complete(self, request: LLMRequest, profile: ModelProfile) -> Coroutine[LLMReply]:
         """Answer. Fires with the reply; never fails."""
         scene = read_source(request)
-        embedder = request.source.mind.services.embedder if request.source else None
-        if embedder is not None and scene.lines and not scene.material:
-            views = _by_speaker(read_request(scene, self._languages))
-            vectors = yield self._vectors.fetch(embedder, *texts_of(views))
+        services = request.source.mind.services if request.source else None
+        if services and services.embedder and scene.lines and not scene.material:
+            texts = texts_of(_by_speaker(read_request(scene, self._languages)))
+            vectors = yield self._vectors.fetch(services.embedder, services.clock, *texts)
             scene = replace(scene, vectors=vectors)
         return self.think(scene)
 

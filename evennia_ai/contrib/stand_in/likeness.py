@@ -6,12 +6,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from twisted.internet.defer import inlineCallbacks
+from twisted.internet.defer import Deferred, inlineCallbacks, maybeDeferred
 
 from evennia_ai.contrib.stand_in.languages import Language
 from evennia_ai.errors import MemoryUnavailable, ProviderError
+from evennia_ai.memory.remote_vectors import TIME_S
 from evennia_ai.ports import Embedder, RemoteEmbedder
-from evennia_ai.scheduling import Coroutine
+from evennia_ai.scheduling import Clock, Coroutine
 
 Floats = npt.NDArray[np.float32]
 TextVectors = Mapping[str, Floats]  # unit vectors by text
@@ -27,19 +28,28 @@ class VectorCache:
 
     def __init__(self) -> None:
         self._kept: dict[bytes, Floats] = {}
+        self._is_late = False  # vectors are awaited for longer than TIME_S
 
     @inlineCallbacks
     def fetch(
-        self, embedder: Embedder | RemoteEmbedder, questions: Sequence[str], texts: Sequence[str]
+        self,
+        embedder: Embedder | RemoteEmbedder,
+        clock: Clock,
+        questions: Sequence[str],
+        texts: Sequence[str],
     ) -> Coroutine[TextVectors]:
-        """Fire with the vectors of texts, the first `MOST_NEW` if many are new; none if it fails."""
+        """Fire with the vectors of texts, the first `MOST_NEW` if many are new; none if it fails.
+
+        Those that come after `TIME_S` are kept for later requests, which do not wait for them.
+        """
         vectors: dict[str, Floats] = {}
         try:
             for is_query, wanted in ((True, questions), (False, texts)):
                 keys = {text: _hash(f"{embedder.name}\n{is_query}\n{text}") for text in wanted}
                 new = [text for text, key in keys.items() if key not in self._kept][:MOST_NEW]
-                made = (yield _embed(embedder, new, is_query)) if new else ()
-                self._kept |= {keys[text]: row for text, row in zip(new, made, strict=True)}
+                if new and not self._is_late:
+                    made = maybeDeferred(_embed, embedder, new, is_query)
+                    yield self._in_time(made, clock, [keys[text] for text in new])
                 kept = {text: self._kept.get(key) for text, key in keys.items()}
                 vectors |= {text: row for text, row in kept.items() if row is not None}
         except (ProviderError, MemoryUnavailable):
@@ -47,6 +57,27 @@ class VectorCache:
         for key in list(self._kept)[:-MOST_KEPT]:
             del self._kept[key]
         return vectors
+
+    def _in_time(self, made: Deferred[Any], clock: Clock, keys: Sequence[bytes]) -> Deferred[None]:
+        """Fire when vectors are made and kept, or late; fails with their error."""
+        here = Deferred[None]()
+
+        def late() -> None:
+            self._is_late = True
+            here.callback(None)
+
+        def keep(rows: Any) -> None:
+            self._kept |= zip(keys, rows, strict=True)
+
+        def end(result: Any) -> None:
+            self._is_late = False
+            if timer.active():
+                timer.cancel()
+                here.callback(result)
+
+        timer = clock.callLater(TIME_S, late)
+        made.addCallback(keep).addBoth(end)
+        return here
 
 
 def _hash(text: str) -> bytes:

@@ -53,7 +53,7 @@ def typed(game, who, line):
 def test_a_hidden_line_enters_no_prompt_and_undo_brings_it_back(game, builder, ann, talk):
     number = seq_of("forty crowns")
     text = typed(game, builder, f"aihistory/hide Mira = {number}")
-    assert f"Mira does not see line {number} any more." in text and "aihistory/undo Mira" in text
+    assert f"Mira no longer sees line {number}." in text and "aihistory/undo Mira" in text
     hears(game, ann, "say Mira, what now?", call("noop"))
     assert "I owe you forty" not in prompt(game) and "Forty crowns it is" in prompt(game)
     assert "I owe you forty" in Message.objects.get(id=number).content
@@ -68,7 +68,9 @@ def test_a_hidden_line_enters_no_prompt_and_undo_brings_it_back(game, builder, a
 def test_a_call_is_hidden_with_its_result(game, builder, ann, talk):
     number = call_seq("Forty crowns it is")
     text = typed(game, builder, f"aihistory/hide Mira = {number}")
-    assert f"lines {number}, {number + 1}" in text and "a call and its results are one" in text
+    assert f"Mira no longer sees line {number}, nor what follows after =." in text
+    assert f"Undone for Mira: line {number}, no" in typed(game, builder, "aihistory/undo Mira")
+    typed(game, builder, f"aihistory/hide Mira = {number}")
     hears(game, ann, "say Mira, what now?", call("noop"))
     assert "Forty crowns it is" not in prompt(game)
     assert not [m for m in game.model.requests[-1].messages if m["role"] == "tool"]

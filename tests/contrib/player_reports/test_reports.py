@@ -48,6 +48,11 @@ def test_staff_reads_the_lines_that_the_reporter_heard(talk, ann, bob, mira, adm
     for line in ("good evening", "You smell, Ann.", "why so rude?", "I only jest, Ann."):
         assert line in shown
     assert shown.count("she insults") == 1
+    assert shown.index("I only jest") < shown.index("^ This is the character's last line")
+    ann.do("aireport Mira = She says that I smell!")
+    named = admin.told(f"aireport/show {number + 1}")
+    assert named.index("You smell") < named.index("^ The report has words") < named.index("jest")
+    admin.do(f"aireport/close {number + 1}")
     assert "fool" not in shown and "what do you think" not in shown
     assert "is closed." in admin.told(f"aireport/close {number}")
     assert "closed already" in admin.told(f"aireport/close {number}")

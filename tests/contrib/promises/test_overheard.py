@@ -7,6 +7,7 @@ from evennia_ai.contrib.promises import overheard
 from evennia_ai.contrib.promises.promise_records import Promises
 from evennia_ai.memory import embedders
 from tests.contrib.promises.promises_scene import Town, extensions_scene
+from tests.game.conftest import flat
 
 asked_for = extensions_scene.asked_for
 READ = {
@@ -114,6 +115,22 @@ def test_a_small_model_agrees_or_refuses_and_knows_what_it_promised(small, game,
     game.run(1)
     assert "You promised Ann, Old Gate" in str(game.model.requests[-1].messages)
     assert len(game.model.requests) == 3
+
+
+def test_staff_read_why_nothing_was_noted(small, game, ann, admin):
+    game.assistant("Old Otto", small.gate)
+    whys = {
+        "Mira, when you next see Old Otto, the boat leaves at noon.": overheard.NO_MESSAGE,
+        "Mira, meet me at the old gate at dusk.": overheard.NOT_GRANTED,
+        "Mira, good evening.": "",
+    }
+    replies = ("He has gone fishing.", "No, I will not do that.", "And to you, Ann.")
+    for (line, why), reply in zip(whys.items(), replies, strict=True):
+        game.model.add(reply)
+        ann.do(f"say {line}")
+        game.run(1)
+        text = flat(admin.told("aiwhy Mira"))
+        assert f"heard (say, named{'; ' * bool(why)}{why})" in text, line
 
 
 def test_only_who_is_addressed_agrees_and_it_says_so_once(town, game, ann):

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from twisted.internet.defer import Deferred, fail, succeed
+from twisted.internet.task import Clock
 
 from evennia_ai.contrib.stand_in.languages import read_languages
 from evennia_ai.contrib.stand_in.likeness import MOST_NEW, VectorCache
@@ -10,6 +11,7 @@ from evennia_ai.contrib.stand_in.recalled import as_asked, find_told
 from evennia_ai.contrib.stand_in.stand_in_request import HeardLine, StandInRequest
 from evennia_ai.contrib.stand_in.view import read_request
 from evennia_ai.errors import MemoryUnavailable
+from evennia_ai.memory.remote_vectors import TIME_S
 from evennia_ai.policy.conversation.persona_and_lore import Persona
 
 HORSE, FOOD, PLACE, NOISE, LEGS = np.eye(5, dtype=np.float32)
@@ -131,10 +133,10 @@ class Embedder:
         return self.outcome(np.ones((len(texts), 4), dtype=np.float32))
 
 
-def fetched(cache, embedder, *texts):
+def fetched(cache, embedder, *texts, clock=None):
     """What a cache fires with."""
     found = []
-    cache.fetch(embedder, *texts).addCallback(found.append)
+    cache.fetch(embedder, clock or Clock(), *texts).addCallback(found.append)
     return found
 
 
@@ -155,10 +157,18 @@ def test_of_many_new_lines_the_first_are_embedded_and_the_others_next_time():
     ]
 
 
-def test_words_decide_if_the_embedder_fails_and_it_waits_if_that_is_slow():
+def test_words_decide_if_the_embedder_fails_or_is_late_and_what_comes_late_is_kept():
     broken = Embedder(lambda _: fail(MemoryUnavailable("down")))
     assert fetched(VectorCache(), broken, ["who?"], ["a line"]) == [{}]
-    assert fetched(VectorCache(), Embedder(lambda _: Deferred()), ["who?"], ["a line"]) == []
+    cache, clock, vectors = VectorCache(), Clock(), []
+    late = Embedder(lambda made: vectors.append((made, Deferred())) or vectors[-1][1])
+    found = fetched(cache, late, ["who?"], ["a line"], clock=clock)
+    assert found == []
+    clock.advance(TIME_S)
+    assert found == fetched(cache, late, ["who?"], [], clock=clock) == [{}]
+    ((made, answer),) = vectors
+    answer.callback(made)
+    assert fetched(cache, late, ["who?"], [])[0].keys() == {"who?"}
 
 
 def test_who_asks_of_oneself_by_name_is_meant():
