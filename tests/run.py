@@ -50,7 +50,7 @@ UV_LIMITS = {"UV_HTTP_TIMEOUT": "15", "UV_PYTHON_DOWNLOADS": "never"}
 # Python compiles what it imports, which is a third of what is installed.
 UNCOMPILED = "--no-compile"
 # Steps at a time on two cores: a test with a server waits about as long as it works.
-WORKERS = 5
+WORKERS = 6
 COUNT = re.compile(r"(\d+) (passed|failed|errors?)\b")
 CLOSING_LINE = re.compile(
     r"^=* ?(no tests ran|\d+ (passed|failed|error|skipped|deselected)).*", re.M
@@ -210,9 +210,9 @@ def steps_of_test(version: str) -> list[Step]:
 def steps_of_more(version: str) -> list[Step]:
     """List the further steps on the interpreter of `make test`, the longest first."""
     return [
-        *shares("further end-to-end tests", version, FURTHER, 3),
         *shares("end-to-end campaigns", version, "e2e and campaign", 2),
-        *shares("campaigns", version, CAMPAIGN, 4),
+        *shares("further end-to-end tests", version, FURTHER, 2),
+        *shares("campaigns", version, CAMPAIGN, 2),
         Step("documentation as a site", version, SITE),
         postgresql_step(version),
     ]
