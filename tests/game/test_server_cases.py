@@ -7,12 +7,13 @@ import pytest
 
 from tests.game.test_endpoint_cases import handed_over, play, service
 from tests.llm.server_cases import ROWS
+from tests.short_form import short_form
 
 pytestmark = pytest.mark.engine
 HERE = handed_over, play, service  # fixtures
 
 
-@pytest.mark.parametrize("row", [pytest.param(row, id=name) for name, row in ROWS.items()])
+@pytest.mark.parametrize("row", short_form(((row,) for row in ROWS.values()), 3), ids=ROWS)
 def test_each_line_is_answered_for_what_one_answer_costs(play, row):
     answers, profile, words, paid = row
     said, scene = play(*answers, lines=len(words), **profile)

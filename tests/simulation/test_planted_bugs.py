@@ -27,7 +27,7 @@ def is_told(promise, first):
     )
 
 
-@pytest.mark.parametrize("name", short_form(PLANTS, 4))
+@pytest.mark.parametrize("name", short_form(PLANTS, 8))
 def test_a_planted_bug_is_caught(name):
     with PLANTS[name].planted():
         found = is_told(PLANTS[name].promise, FIRST_SEEDS.get(name, 0))

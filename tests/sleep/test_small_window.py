@@ -16,6 +16,7 @@ from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
 from tests.bench.remembering import at_once, heard, prompt_lines
 from tests.minds import MemoryMind
 from tests.reading_requests import is_summary
+from tests.short_form import short_form
 
 ANN, BOB = "#11", "#12"
 HERE = frozenset({ANN, BOB})
@@ -117,7 +118,7 @@ def compactions(mind):
     ]
 
 
-@pytest.mark.parametrize("persona", ["You keep an inn.", LONG_PERSONA])
+@pytest.mark.parametrize("persona", short_form(["You keep an inn.", LONG_PERSONA], 2))
 def test_nobody_waits_for_a_summary_and_the_facts_stay(persona):
     mind = make_mind(2_000, persona=persona, embedder=embedders.default())
     talk_through(mind)
@@ -141,7 +142,7 @@ def shown(mind):
     return " ".join(mind.log.current.record.summary.values())
 
 
-@pytest.mark.parametrize(("window", "speed"), [(2_500, Speed()), (6_000, SLOW)])
+@pytest.mark.parametrize(("window", "speed"), short_form([(2_500, Speed()), (6_000, SLOW)], 2))
 def test_a_small_window_or_a_slow_model_takes_a_digest_at_once(window, speed):
     mind = full_mind(window=window, speed=speed)
     assert mind.services.gateway.summaries == []

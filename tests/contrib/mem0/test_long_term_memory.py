@@ -368,6 +368,7 @@ print(json.dumps([early, calls, [row.entry for row in found], names]))
     assert threads == ["MainThread"]
 
 
+@pytest.mark.campaign
 def test_a_process_with_a_call_that_hangs_exits_at_once(tmp_path):
     code = """
 wait(memory.put("npc_7", []))
@@ -383,6 +384,7 @@ print("stopped", flush=True)
     assert running.returncode == 0
 
 
+@pytest.mark.campaign
 def test_what_was_acknowledged_before_a_kill_is_there_after_it(tmp_path, make):
     code = """
 for number in range(1, 100_000):

@@ -90,9 +90,9 @@ SHORT = ("ai/api/turns/{}/", "ai/{}/live/newest/")
 
 
 def cases(templates):
-    """Return addresses as parameters: a few in each run, a fourth as campaigns, all in a soak."""
+    """Return addresses as parameters: a few in each run, an eighth as campaigns, all in a soak."""
     marks = dict.fromkeys(templates, pytest.mark.soak)
-    marks |= dict.fromkeys([*templates[::4], *WHOLE], pytest.mark.campaign)
+    marks |= dict.fromkeys([*templates[::8], *WHOLE], pytest.mark.campaign)
     marks |= dict.fromkeys(SHORT, ())
     return [pytest.param(one, marks=marks[one]) for one in templates]
 
