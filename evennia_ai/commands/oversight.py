@@ -14,7 +14,7 @@ from evennia_ai.policy.staff_controls import NOTE_CHARS, AuthorNote
 
 class CmdYes(AICommand):
     """
-    allow a character what it asks you for
+    allow what a character asks you for
 
     Usage:
       yes
@@ -32,7 +32,7 @@ class CmdYes(AICommand):
 
 class CmdNo(CmdYes):
     """
-    forbid a character what it asks you for
+    refuse what a character asks you for
 
     Usage:
       no
@@ -64,8 +64,8 @@ class CmdAINote(AICommand):
     The note stands near the end of every prompt of the character, as what it
     should bear in mind now: a mood, a hint for a scene, what it must not give
     away. Everybody may hear of it: write no secrets of players into it. Without
-    'for' it stands for 20 turns. A new note replaces the one before. The stand-in
-     does not use it.
+    'for' it lasts 20 turns. A new note replaces the one before. The stand-in does
+    not use it.
 
     Example:
       ainote Mira = You are in a hurry: the inn closes soon. for 5 turns
@@ -113,7 +113,7 @@ class CmdAINote(AICommand):
         if self.script.mind.status.note_in_force() is None:
             raise UsageError(f"{self.name} has no note.")
         self.write(None)
-        self.msg(f"{self.name} has no note any more.")
+        self.msg(f"{self.name} no longer has a note.")
 
     def write(self, note: AuthorNote | None) -> None:
         """Store a note; the security log says who changed it, without its words."""

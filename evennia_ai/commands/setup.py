@@ -64,16 +64,16 @@ class CmdAISetup(AICommand):
 
     Switches:
       new     - create a character in this room, with an assistant
-      set     - change one setting, or the persona, whose other fields stay, as
-                the memories do. Without a value the setting is shown, with
-                nothing behind the = it is inherited again.
+      set     - change one setting, or the persona; its other fields and the
+                memories stay. Without the = the setting is shown; with nothing
+                after the = it is inherited again.
       persona - write a shared persona, or one field of it; the others stay.
                 Without a text it is shown; without a name all are listed.
       delete  - delete the assistant and everything it remembers, after a
                 question. The character stays. Or delete a shared persona that
                 no character uses.
-      list    - list all settings with their defaults, or with what holds for a
-                character: its own value, the game's, or the default
+      list    - list all settings with their defaults, or with the values that a
+                character uses: its own, the game's, or the default
     """
 
     key = "aisetup"
@@ -257,8 +257,9 @@ class CmdAISetup(AICommand):
         if field == "text" and others:
             example = f"|waisetup/set {self.name}/persona.{others[0]} =|n"
             kept = f"Kept: {', '.join(others)} (to remove one: {example}). {kept}"
-        empty = "" if persona_words(before) else f"{clean_output(field)} was empty before. "
-        self.msg(f"The persona of {self.name} is changed. {kept} {empty}To undo: {lines}")
+        if not persona_words(before):
+            kept += f" The field '{clean_output(field)}' was empty before."
+        self.msg(f"The persona of {self.name} is changed. {kept} To undo: {lines}")
 
     def do_persona(self) -> None:
         personas = self.services.personas
@@ -284,7 +285,8 @@ class CmdAISetup(AICommand):
         use = f"for {len(users)} character{'s' * (len(users) > 1)}: {list_names(users)}."
         if not users:
             use = (
-                f"and not used yet: |waisetup <character> = @{shown}|n, |waisetup/delete @{shown}|n"
+                f"and not used yet. To use it: |waisetup <character> = @{shown}|n. "
+                f"To delete it: |waisetup/delete @{shown}|n"
             )
         self.msg(f"|w@{shown}|n is {'changed' if before else 'new'} {use}")
 

@@ -53,7 +53,7 @@ class CmdAIStatus(AICommand):
 
     The table shows for each assistant its mode, how much of its context window
     the last prompt took, how many events wait for an answer, and its model
-    calls and tokens of today (UTC). Below stand who sleeps and since when, what
+    calls and tokens of today (UTC). Below it: who sleeps and since when, what
     the others are doing, the context window of each model, the model calls that
     wait, and what is wrong: a model that is paused after failures, a budget
     that is nearly used up, an invalid setting, a damaged row, a disk that is

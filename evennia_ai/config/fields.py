@@ -52,7 +52,7 @@ class AssistantConfig:
     )
     max_reply_tokens: int = setting(
         800,
-        "Maximum length of one reply; unset, 120 in the form plain, whose replies are short.",
+        "Maximum length of one reply. If nobody sets it, 120 for models of the form plain.",
         tokens(16, 32_000),
     )
     temperature: float | None = setting(
@@ -98,7 +98,7 @@ class AssistantConfig:
     game_topics_only: bool = setting(
         False,
         "True: a player who speaks of killing or hurting themselves reads the line help_line of "
-        "TEXTS instead of an answer, and a request from outside of the game the line off_topic.",
+        "TEXTS instead of an answer; a request that is not about the game gets the line off_topic.",
     )
     tools_off: str | None = setting(
         None,
@@ -205,7 +205,7 @@ class AssistantConfig:
         None, "Instructions for this extraction. None uses the built-in ones."
     )
     background_model: str | None = setting(
-        None, "Model for all that nobody waits for. None uses the assistant's own model."
+        None, "Model for work that nobody waits for. None uses the assistant's own model."
     )
     compact_model: str | None = setting(None, "Model for summaries. None uses background_model.")
     compact_fallback_profile: str | None = setting(
@@ -280,11 +280,14 @@ class AssistantConfig:
         choices=("strict", "trusting"),
     )
     fallback_line: str | None = setting(
-        None, "What it says if no model answers in time; None: the stand-in, or the game's line."
+        None,
+        "What the character says if no model answers in time. None uses the stand-in, or the "
+        "game's line.",
     )
     ai_disclosure_line: str | None = setting(
         None,
-        "What it says when asked if it is a machine; it must say so. None: the package's line.",
+        "What the character answers when it is asked whether it is a machine; it must say that it "
+        "is one. None uses the package's line.",
         check=ensure_says_so,
     )
 

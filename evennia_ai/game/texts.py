@@ -145,7 +145,7 @@ I hear too many questions just now. Give me a breath, then ask again?"""
     "forget_done_one": gettext_noop("{name} has forgotten you. Others have not."),
     "forget_some": gettext_noop("{kind}: {count}"),
     "forget_stays": gettext_noop(
-        "It stays: what other players said themselves, what the staff wrote by hand ({count} "
+        "What stays: what other players said themselves, what the staff wrote by hand ({count} "
         "notes), and the number of tokens that the talk has cost. Summaries are written anew "
         "without the forgotten words. Copies stay, too, until the staff deletes them: backups, and "
         "exported files ({files})."
@@ -192,7 +192,7 @@ I hear too many questions just now. Give me a breath, then ask again?"""
     "help_minds": gettext_noop(
         """Some characters here have a mind of their own: a computer
 program, often a language model, thinks for them. Talk to them
-as to anybody:
+as you would to anybody:
 
   say Good evening, Mira.
   whisper Mira = May I ask you something?
@@ -208,8 +208,8 @@ remember it; the game's staff can read it. A whisper stays
 between you and the character: it is never shown to other
 players, nor used in what the character says to them.
 
-Never tell a character anything you would not tell the staff of
-a game."""
+Never tell a character anything that you would not tell the
+staff of the game."""
     ),
     "help_forget": gettext_noop(
         """make the NPCs forget you
@@ -271,9 +271,9 @@ me. To keep it from following you again: mute."""
 Usage:
   aireport <character> = <reason>
 
-The staff reads your report with the last lines that you heard
-of that character and that others said to it. They see no line
-that you did not hear. To no longer hear a character: mute."""
+The staff reads your report, and the last lines that you heard
+that character say or others say to it. They see no line that
+you did not hear. To no longer hear a character: mute."""
     ),
     "topic_privacy": gettext_noop("privacy"),
     "topic_forget": gettext_noop("forget"),

@@ -122,7 +122,7 @@ def test_one_persona_for_twenty_guards(game, builder, tavern):
     persona = next(o for o in tavern.contents if o.key == "Guard0").assistant.mind.who.persona
     assert (persona.text[-11:], persona.never) == ("south gate.", ("sleep", "take bribes"))
     assert "used by Guard0, Guard1" in builder.told("aisetup/delete @guard")
-    assert "@gaurd is new and not used yet: aisetup <ch" in builder.told(
+    assert "@gaurd is new and not used yet. To use it: aisetup <ch" in builder.told(
         "aisetup/persona gaurd.never = nap"
     )
     assert "is deleted" in builder.told("aisetup/delete @Gaurd")

@@ -79,7 +79,7 @@ def test_forgetting_asks_first_and_says_when_there_is_nothing(game, ann, mira):
     assert ann.last() == "Nothing is stored of what you said."
     talk(game, ann, "say hello", call("say", text="Hello."))
     shown = ann.told("aiforget")
-    counts = [int(n) for n in re.findall(r": (\d+)", shown.partition("It stays")[0])]
+    counts = [int(n) for n in re.findall(r": (\d+)", shown.partition("What stays")[0])]
     assert len(counts) > 1 and f"{sum(counts)} entries of their logs" in shown
     forget(ann, "no")
     assert ann.last() == "Nothing was forgotten."

@@ -22,7 +22,7 @@ class CmdAIApprove(AICommand):
       aiapprove/yes <number>
       aiapprove/no <number>
 
-    Some tools need the word of the staff each time. Their calls wait here until
+    Some tools need the staff's approval for each call. Such calls wait here until
     somebody answers, or until they are too old (the setting |wapprove_within|n).
     You see the calls that you may approve. Without a switch: all of them, or one
     with what the tool does and who spoke. An approved call is made once, with

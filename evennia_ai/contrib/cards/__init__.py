@@ -19,8 +19,8 @@ class CmdAICard(AICommand):
       aicard <character>
 
     Shows what of the card was taken as persona and lore, what was changed, and
-    what was left out. Cards come in, go out and are taken back by |wevennia ai_card|n
-    in a shell, while the game is stopped.
+    what was left out. To import or export a card, or to undo an import, stop the
+    game and use |wevennia ai_card|n in a shell.
     """
 
     key = "aicard"

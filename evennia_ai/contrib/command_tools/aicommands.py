@@ -35,8 +35,8 @@ from evennia_ai.store.attributes import write_attribute
 
 USAGE = "Usage: aicommands/{} <character> = <command>. See |whelp aicommands|n."
 STRANGERS_WORDS = (
-    "What it shows counts as words of strangers: after it, the same talk causes nothing that has a "
-    "lock. If it never shows what players wrote, add |w, game text|n."
+    "What it shows may have been written by a player. So after it, nothing that has a lock is done "
+    "in the same talk. If it never shows what players wrote, allow it again with |wgame text|n."
 )
 
 
@@ -46,28 +46,29 @@ class CmdAICommands(AICommand):
     Usage:
       aicommands <character>
       aicommands[/allow] <character> = <command> [, <n> per hour] [, for <lock>]
+                                       [, game text]
       aicommands/try <character> = <command as it is typed>
       aicommands/remove <character> = <command>
 
     A character with a model that calls tools may use the commands that you allow
-    and try. Write a command as it is typed, with <words> in place of what may
-    differ, or <spoon||ring> for one of these. It runs as the character: it can do
+    and try. Write a command as it is typed. Put <words> where the words may
+    differ, and <spoon||ring> where only one of these may stand. It runs as the character: it can do
     what its own command sets and locks let it. What the command shows is what the
     character reads.
 
-    Without a command: what a character may use, and what is not tried yet.
+    Without a command: what the character may use, and what has not been tried.
 
     Switches:
-      allow  - allow a command. With a limit (3 per hour, 1 per 30 minutes) and a
-               lock, which everybody must pass whose words may have caused it:
-               for perm(Smith). The command's own lock is always asked, too. Add
-               game text if the command never shows what players wrote.
-      try    - show what would run and what refuses, then ask whether to run it
-               once. Before that, the character cannot use it.
-      remove - do not allow a command any more
+      allow  - allow a command. You can add a limit (3 per hour, 1 per 30 minutes)
+               and a lock (for perm(Smith)) that everybody must pass whose words
+               may have caused it. The command's own lock is checked in any case.
+               Add "game text" if the command never shows what players wrote.
+      try    - show what would run and what would refuse it, then ask whether to
+               run it once. Before that, the character cannot use it.
+      remove - no longer allow a command
 
-    Commands of builders and admins are never allowed: what a plain player's
-    account could not run, by the command's lock.
+    Staff commands can never be allowed: those whose lock refuses a plain
+    player's account.
 
     Examples:
       aicommands/allow Mira = forge <thing>, 3 per hour, for perm(Smith)
@@ -105,7 +106,7 @@ class CmdAICommands(AICommand):
         report = [f"Allowed for {self.name}: {clean_output(added.written)}", note]
         report += [] if added.is_game_text else [STRANGERS_WORDS]
         typed = clean_output(SLOT.sub("...", added.form))
-        report.append(f"To try it, which it needs: |waicommands/try {self.name} = {typed}|n")
+        report.append(f"To try it, before it can be used: |waicommands/try {self.name} = {typed}|n")
         self.msg("\n".join(filter(None, report)))
 
     def note_of(self, character: Any, added: AllowedCommand) -> str:
@@ -116,7 +117,7 @@ class CmdAICommands(AICommand):
         except ToolDenied as error:
             raise UsageError(clean_output(str(error))) from error
         except NothingDone as error:
-            return f"|y{clean_output(str(error))}|n"
+            return f"|yJust now it cannot use it: {clean_output(str(error))}|n"
         return ""
 
     def do_remove(self) -> None:

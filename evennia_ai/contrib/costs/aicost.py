@@ -49,13 +49,13 @@ class CmdAICost(AICommand):
 
     A period is |wtoday|n (the default), |wyesterday|n, a day such as 2026-11-22, a
     month such as 2026-11, or a number of days up to 31 that ends today. Days are
-    in UTC. Without a switch: the sum, the budgets of today, and the five dearest
+    in UTC. Without a switch: the sum, the budgets of today, and the five costliest
     characters, model profiles and players.
 
-    Players whose words started a call together share it, in tenths; what no
-    player started, such as sleep, stands last. Money is - if the profile had no
-    prices. The stand-in is no model. Budget is the used share of the budget
-    for one day. Builders see no players; admins do.
+    If the words of several players started a call, they share it, in tenths. The
+    last row is what no player started, such as sleep. Money is - if the profile
+    has no prices. The stand-in costs nothing and is not counted. Budget is how
+    much of the budget for one day is used. Only admins see players.
     """
 
     key = "aicost"

@@ -117,7 +117,7 @@ class CmdAIWhy(TryingCommand):
         call = explanations.find_call(self.script.id, purpose, page_number(number))
         if call is None:
             raise UsageError(
-                f"{self.name} has no such call for '{clean_output(purpose, 40)}'. "
+                f"{self.name} has made no call for '{clean_output(purpose, 40)}'. "
                 "|whelp aiwhy|n lists the purposes."
             )
         why = explanations.explain_call(call, [self.script.mind.who.name])

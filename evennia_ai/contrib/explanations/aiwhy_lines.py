@@ -15,9 +15,11 @@ from evennia_ai.messages import is_excuse, is_puppeted
 from evennia_ai.policy.read_permissions import ERRORS, Reader, memory_kind, words_kind
 from evennia_ai.policy.tokens import estimate_tokens
 from evennia_ai.store.names import list_names, locks_of
+from evennia_ai.store.reports import ANSWER
 
 LINE_CHARS, TEXT_CHARS = 200, 4_000
 BAR_CHARS = 40
+ANSWERED_ANEW = "a line that was answered again in a later turn, or forgotten"
 TRIGGER = "trigger"  # the context of turns whose detail is a builder's rule
 STATES = {
     explanations.EXACT: "rebuilt from the log, as it was sent",
@@ -50,7 +52,8 @@ def why_lines(name: str, why: Explanation, reader: Reader, own_line: str) -> Ite
         yield "|wSet off by|n"
         yield from (f"  {rendering.event_line(event, reader)}" for event in events)
         if not events:
-            yield f"  nobody: {why.turn.context.replace('_', ' ')}"
+            is_answer = why.turn.context == ANSWER
+            yield f"  {ANSWERED_ANEW if is_answer else why.turn.context.replace('_', ' ')}"
     if why.call is None:
         speaker = speaker_of(why.text, own_line) if is_excuse(why.message) else ""
         speaker += PUPPETED_LINE * is_puppeted(why.message)
@@ -88,10 +91,10 @@ def speaker_of(excuse: str, own_line: str) -> str:
 
 def prompt_lines(why: Explanation, reader: Reader) -> Iterator[str]:
     lost = f"; the log has lost {why.missing} of its messages" if why.missing else ""
-    state = STATES.get(why.state, NOT_KEPT)
+    state = f"|wThe prompt|n is {STATES.get(why.state, NOT_KEPT)}"
     if why.is_offline:
-        state = "sent nowhere: the stand-in answered from these parts"
-    yield f"|wThe prompt|n is {state}{lost}."
+        state = "|wNo prompt|n was sent: the stand-in answered from these parts"
+    yield f"{state}{lost}."
     yield f"  {rendering.model_call_text(why.call, reader)}"
     yield from part_table(why.parts)
     for part in why.parts:

@@ -35,20 +35,20 @@ class CmdAIOpinions(AICommand):
                                     [, fades <n> a day]
 
     Gifts, thefts, attacks and promises move a character's opinion of a person,
-    from -10 to 10 points; 0 is neutral. Prices, doors and quests can ask for it.
+    from -10 to 10 points; 0 is neutral. Prices, doors and quests can depend on it.
 
     Without a switch: whom the character likes or not, and why. With a person:
     each reason with its number, its points when new, and what is left of them.
 
     Switches:
-      set   - let the opinion be so many points from now on
-      undo  - let a reason, by its number, count no more, or count again
+      set   - set the opinion to this many points, from now on
+      undo  - no longer count the reason with this number, or count it again
       rules - list what each deed changes, how much at most in a day of the
               world, and how much of a deed fades in a day
       rule  - change a rule for this character; a deed with 0 points is off
 
-    Only admins read reasons that somebody confided to the character, and see
-    numbers with them.
+    Only admins see what somebody confided to the character, and the points for
+    it.
 
     Examples:
       aiopinions/set Mira = Ann 5 : saved your cat

@@ -21,14 +21,19 @@ class CmdAIPromises(AICommand):
       aipromises/cancel <character> = <number>
 
     An NPC goes to its appointments by itself, in time, waits there, and goes back.
-    What was not kept it tells the other once, with the reason. What a player left
-    for somebody who was away, it tells that one alone.
+    If it could not keep one, it tells the other person once, with the reason. A
+    message for somebody who is away it tells that person alone, when they meet.
 
-    Without a switch: all that is open, and the latest that is over, with what came
-    of it. Only admins see what was agreed in a whisper, and letters.
+    To make one, say to the NPC, for example:
+      say Mira, meet me at the old gate at dusk.
+      say Mira, tell Ann that the boat is ready.
+    If nothing was noted, |waiwhy Mira|n tells admins why.
+
+    Without a switch: all that is open, and the last that is over, with how it
+    ended. Only admins see what was agreed in a whisper, and letters.
 
     Switches:
-      cancel - call off an open promise by its number; the other is told so
+      cancel - call off an open promise by its number; the other person is told
 
     Example:
       aipromises/cancel Mira = p3

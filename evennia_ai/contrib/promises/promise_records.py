@@ -31,8 +31,8 @@ class PromiseSettings:
     )
     letters_by_mail: bool = setting(
         False,
-        "Send messages for players at once by Evennia's contrib `mail`, whose command for "
-        "characters your game must have, instead of telling them at the next meeting.",
+        "Send messages for players at once by Evennia's contrib `mail`, instead of telling them at "
+        "the next meeting. Your game must have the contrib's command for characters.",
     )
 
 

@@ -50,7 +50,7 @@ class CmdAITrigger(AICommand):
       when attacked/hit/missed/killed        when Ann is attacked by Bob
       when hp below 50 %                     when Ann flees, when a fight starts
       at dusk, at 06:30 in Lantern Row       every 2 hours from 8 to 20
-    A sentence may end in an hour of the world: after 20:00, between 0:00 and 5:00,
+    A sentence may end with hours of the world: after 20:00, between 0:00 and 5:00,
     at night. Day is from 06:00 (dawn) to 18:00 (dusk). A thing or person is named as
     you see it, by the end of its name or by a tag. Words without "" are found by
     their meaning, too, if the game has an embedder.
@@ -59,7 +59,7 @@ class CmdAITrigger(AICommand):
       say <words>       pose <deed>       think <note>, which its model reads
       do <tool>, such as: do give apple to $who, do whisper Psst to $who
       do <exit>, or a command of |waicommands|n
-    $who is the somebody of the sentence, or who did it; $what the thing or the
+    $who is the somebody in the sentence, or whoever did it; $what the thing or the
     other person; $damage and $health (in per cent) tell of a blow.
 
     How often: each time, up to 5 times a minute. Less: limit once per day, limit 3

@@ -107,7 +107,7 @@ def read_trigger(written: str, number: int = 1, me: str = "") -> Trigger:
         raise ConfigError(f"A trigger has at most {TEXT_CHARS} characters.")
     whole = read("whole", text)
     if whole is None:
-        raise ConfigError(f"It must say when, a colon, and what the character does. {HOW}")
+        raise ConfigError(f"Write when, a colon, and what the character does. {HOW}")
     when, often = read_limit(cut("start", whole["when"].strip()), in_speech=False)
     what, others = read_limit(whole["what"].strip(), in_speech=True)
     match = read("act", what)

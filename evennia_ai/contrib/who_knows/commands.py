@@ -13,6 +13,7 @@ from evennia_ai.contrib.who_knows.telling import Rumour
 from evennia_ai.game.client_text import clean_output, shown_name
 from evennia_ai.policy.read_permissions import PRIVATE_MEMORIES, PUBLIC_MEMORIES, Reader
 from evennia_ai.policy.records.record import Record
+from evennia_ai.policy.texts import counted
 from evennia_ai.ports.journal import Journal
 from evennia_ai.scheduling import Coroutine
 from evennia_ai.store.memory_editor import MemoryEditor, entry_words
@@ -29,13 +30,14 @@ class CmdAIKnows(AICommand):
       aiknows <words>
       aiknows #<number of a rumour>
 
-    Lists every character that holds these words: in lines it heard or said, its
-    journal, its profiles and goals, its lore and persona, and what others told
-    it. Each row says from whom it is, since when, and whom the character may tell.
+    Lists every character that knows something with these words: from lines it
+    heard or said, its journal, profiles, goals, lore and persona, and from what
+    others told it. Each result says from whom the character knows it, since when,
+    and whom it may tell.
 
-    All words must stand in the row, in any form: keys finds key. key* finds words
-    that begin so, *key words that have it anywhere. Where the game has an embedder,
-    rows of the same meaning in other words follow.
+    A result has all the words, in any form: keys also finds key. key* finds words
+    that begin with key, *key words that contain it. If the game has an embedder,
+    results that mean the same in other words follow.
 
     With the number of a rumour (airumour lists them): who heard it from whom,
     and when.
@@ -74,20 +76,20 @@ class CmdAIRumour(AICommand):
       airumour/retract <number>
 
     A rumour travels when characters meet: when one walks in, in one room every
-    hour of the world, and about once a day if they know each other. Who hears it
-    knows it a while later, tells it on, and says from whom it is. What was told
+    hour of the world, and about once a day if they know each other. Whoever hears
+    it knows it a while later, passes it on, and says who told it. What was told
     in private never travels.
 
-    Without an argument: the rumours, newest first. aiknows #<number> shows the
-    way of one.
+    Without an argument: the rumours, newest first. aiknows #<number> shows which
+    way a rumour took.
 
     Switches:
       meet    - let all characters meet once now, without the delay, to try it
       retract - take a rumour back: all who heard it lose it at once. An entry
                 that you made a rumour by its number stays in the journal.
 
-    How long a character waits, how often it leaves a rumour out, and how far a
-    rumour goes: aisetup <character> with rumour_delay, rumour_loss, rumour_hops.
+    Settings of a character (aisetup/set): rumour_delay, how long it waits;
+    rumour_loss, how often it leaves a rumour out; rumour_hops, how far one goes.
 
     Examples:
       airumour Mira = The mill is haunted.
@@ -116,8 +118,9 @@ class CmdAIRumour(AICommand):
         extension.travel.begin()
         logger.log_sec(f"{self.describe_use()}: rumour {rumour.id} of {script.character}")
         self.msg(
-            f"{self.name} knows it and tells it on: rumour |w#{rumour.id}|n. Its way: "
-            f"|waiknows #{rumour.id}|n. To take it back: |wairumour/retract {rumour.id}|n"
+            f"{self.name} knows it and will pass it on, as rumour |w#{rumour.id}|n. "
+            f"To see its way: |waiknows #{rumour.id}|n. "
+            f"To take it back: |wairumour/retract {rumour.id}|n"
         )
 
     def entry_of(self, journal: Journal, editor: MemoryEditor) -> Record:
@@ -144,7 +147,8 @@ class CmdAIRumour(AICommand):
     @inlineCallbacks
     def do_meet(self) -> Coroutine[None]:
         count = yield self.extension(NAME).travel.step(at_once=True)
-        self.tell(f"All met once: {count} heard something new.")
+        why = "" if count else " Meetings leave rumours out by chance (|wrumour_loss|n)."
+        self.tell(f"All met once: {count} heard something new.{why}")
 
     @inlineCallbacks
     def do_retract(self) -> Coroutine[None]:
@@ -156,7 +160,7 @@ class CmdAIRumour(AICommand):
         if entry and TAG in entry["tags"]:
             MemoryEditor(character).delete(rumour.entry)
         logger.log_sec(f"{self.describe_use()}: rumour {rumour.id}")
-        self.tell(f"Taken back: {count} knew it, and nobody does any more.")
+        self.tell(f"Taken back from {counted(count, 'character')}.")
 
 
 @inlineCallbacks
@@ -192,7 +196,7 @@ def holder_lines(
     count = sum(any("near" not in row for row in rows) for _script, rows in holders)
     shown = clean_output(query, 60)
     know = "knows" if count == 1 else "know"
-    yield f"|w{count}|n {know} of {shown}:" if count else f"Nobody knows of {shown}."
+    yield f'|w{count}|n {know} of "{shown}":' if count else f'Nobody knows of "{shown}".'
     for script, rows in sorted(holders, key=lambda item: all("near" in row for row in item[1])):
         yield f"|w{shown_name(script.character)}|n"
         for row in rows[:MOST_SHOWN]:

@@ -17,7 +17,7 @@ def test_a_command_is_allowed_tried_shown_and_removed(game, builder, smithy):
     assert "may use no commands" in builder.told("aicommands Mira")
     told = builder.told("aicommands/allow Mira = forge <thing>, 3 per hour, for perm(Builder)")
     assert "Allowed for Mira: forge <thing>, 3 per hour, for perm(Builder)" in told
-    assert "words of strangers" in told and "aicommands/try Mira = forge ..." in told
+    assert "may have been written by a player" in told and "aicommands/try Mira = forge ..." in told
     assert "forge <thing>, 3 per hour, for perm(Builder) (not tried yet)" in builder.told(
         "aicommands Mira"
     )

@@ -137,7 +137,7 @@ def test_the_offline_brain_was_sent_nothing_and_its_own_lines_are_no_claims(offl
     admin.do("say Hello, Mira. Who is the emperor of Zed?")
     offline_game.run(2)
     text = admin.told("aiwhy Mira")
-    assert "sent nowhere: the stand-in answered" in text and mira.pk
+    assert "No prompt was sent: the stand-in answered" in text and mira.pk
     assert "none of the prompt tells this" not in text and "small talk" in text
 
 

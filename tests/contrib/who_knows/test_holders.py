@@ -151,7 +151,7 @@ def test_staff_type_it_and_a_builder_learns_nothing_of_secrets(game, town, ann, 
     game.run(2)
     town["Mira"].journal.add("Weather bores Ann.")
     told = ask(admin, "aiknows dagger")
-    assert "1 knows of dagger" in told and "only Ann: told in private" in told
+    assert '1 knows of "dagger"' in told and "only Ann: told in private" in told
     told = ask(bea, "aiknows dagger")
     assert "Nobody knows" in told and "only admins may search it" in told
     assert told.replace("dagger", "unicorn") == ask(bea, "aiknows unicorn")
@@ -195,7 +195,7 @@ def test_the_page_shows_staff_the_same(game, town, ann, admin, bea, monkeypatch,
     with pytest.raises(PermissionDenied):
         get(ann, "dagger")
     assert "only Ann: told in private" in get(admin, "dagger").content.decode()
-    assert "Nobody knows of dagger" in get(bea, "dagger").content.decode()
+    assert "Nobody knows of" in get(bea, "dagger").content.decode()
     shown = get(bea, "weather").content.decode()
     assert "the weather is &lt;" in shown and "<b>fine" not in shown
 
@@ -207,6 +207,6 @@ def test_with_an_embedder_other_words_of_the_same_meaning_follow(game, town, who
     town["Otto"].journal.add("A boat went down when the ferry sailed in the storm.")
     town["Vera"].journal.add("Lemons are dear this year.")
     lines = ask(admin, "aiknows ferry sank").splitlines()
-    assert lines[0] == "1 knows of ferry sank:"
+    assert lines[0] == '1 knows of "ferry sank":'
     assert [line for line in lines if line in town] == ["Tim", "Otto"]
     assert "similar in meaning" in lines[-2]
