@@ -25,13 +25,13 @@ from evennia_ai.policy.conversation.requested_acts import (
     EXAMPLES,
     FORBIDDEN,
     FORBIDDEN_ACT,
-    FORBIDDEN_MORE,
     GRANTS_IT,
     HINT_LINES,
     TELLING,
+    URGED,
+    URGING,
     Hint,
     RequestedAct,
-    by_kind,
     calls_for,
     cannot_be_answered,
     exit_parts,
@@ -42,6 +42,7 @@ from evennia_ai.policy.conversation.requested_acts import (
     match_name,
     orders_a_program,
     requested_act,
+    urges_to,
 )
 from evennia_ai.policy.conversation.tool_call_rules import LoopState, begin_step
 from evennia_ai.policy.facts.check import without_address
@@ -57,7 +58,7 @@ from evennia_ai.policy.replies.reply_reader import CUT_OFF
 from evennia_ai.policy.replies.speech import ASSISTANT_SAYS, CHARACTERS_SAY, spoken
 from evennia_ai.policy.texts import sentences
 from evennia_ai.policy.tool_call_modes import plain_prompt
-from evennia_ai.policy.tool_call_modes.form import AGAIN_PLAIN
+from evennia_ai.policy.tool_call_modes.form import AGAIN_PLAIN, answer_in
 from evennia_ai.scheduling import Coroutine
 from evennia_ai.turn.guardrails import ModerationGate, OutputGuardrail
 from evennia_ai.turn.prompt_contexts import TurnKind
@@ -97,7 +98,7 @@ class LineNotes:
         """Fire when the meaning of some lines is known; never fails."""
         words = map(self.words_of, lines)
         texts = [*words, *self._mind.who.persona.never, *self._persona()]
-        texts += [*EXAMPLES, *TELLING, *plain_prompt.KIND_LINES]
+        texts += [*EXAMPLES, *TELLING, *URGING, *plain_prompt.KIND_LINES]
         speakers = (parse_heard_line(line, "")[0] for line in lines)
         possible = map(self._hints, lines, speakers)
         texts += [*HINT_LINES, *(words for each in possible for _act, words in each)]
@@ -141,7 +142,9 @@ class LineNotes:
         best = plain_prompt.best_fit(answers)
         by_code = self._by_code(line, best)
         noted = self._note(line, best)
-        return plain_prompt.LineReading(now, [] if noted else answers, noted, by_code)
+        asks = not noted and self._margin_of_asking(words) >= ASKED
+        fact = plain_prompt.sure_lore(answers) if asks else ""
+        return plain_prompt.LineReading(now, [] if noted else answers, noted, by_code, fact)
 
     def _note(self, line: str, best: float) -> str:
         """Return what code tells of a line's kind, "" for nothing or without an embedder.
@@ -168,15 +171,18 @@ class LineNotes:
         here = self._mind.world.situation(self._mind.character)
         return hints(self.words_of(line), here, speaker)
 
-    def is_forbidden(self, line: str, least: float = FORBIDDEN) -> bool:
-        """Return True for a prepared line about what the character never does.
+    def is_forbidden(self, line: str, least: float = FORBIDDEN, near: float = 0.0) -> bool:
+        """Return True for a prepared line that urges to what the character never does.
 
-        What others may not know stands in no prompt: the model cannot tell it.
+        It is ``near`` to that at least. What others may not know stands in no prompt: the model
+        cannot tell it.
         """
-        nearness, words = self._mind.services.nearness, self.words_of(line)
-        cosines = nearness.cosines(words, self._mind.who.persona.never)
-        _orders, _questions, talk = by_kind(nearness.cosines(words, EXAMPLES))
-        return bool(cosines) and max(cosines) >= max(least, talk + FORBIDDEN_MORE)
+        cosines, words = self._mind.services.nearness.cosines, self.words_of(line)
+        never = cosines(words, self._mind.who.persona.never)
+        is_near = max(never, default=0.0) >= near
+        return (
+            is_near and urges_to(never, cosines(words, EXAMPLES), cosines(words, URGING)) >= least
+        )
 
     @inlineCallbacks
     def breaks(self, sentences: Sequence[str], line: str) -> Coroutine[bool]:
@@ -187,13 +193,13 @@ class LineNotes:
         never, nearness = self._mind.who.persona.never, self._mind.services.nearness
         if not never:
             return False
-        texts = [self.words_of(line), *sentences, *never, *ANSWERS, *EXAMPLES]
+        texts = [self.words_of(line), *sentences, *never, *ANSWERS, *EXAMPLES, *URGING]
         yield nearness.prepare(self._mind.services, texts)
 
         def is_near(text: str) -> bool:
             return max(nearness.cosines(text, never), default=0.0) >= GRANTS_IT
 
-        is_asked = self.is_forbidden(line)
+        is_asked = self.is_forbidden(line, URGED)
         judged = [(text, nearness.cosines(text, ANSWERS)) for text in sentences]
         return any(near and grants(near) and (is_asked or is_near(text)) for text, near in judged)
 
@@ -237,7 +243,7 @@ class PlainTurns:
         if not turn.from_others or turn.done_before:
             return Requested()
         event, here = turn.from_others[-1], self._mind.world.situation(self._mind.character)
-        if self._line_notes.is_forbidden(event.text, FORBIDDEN_ACT):
+        if self._line_notes.is_forbidden(event.text, near=FORBIDDEN_ACT):
             return Requested()
         called = re.compile(rf"\A(?:\w+\W+){{0,2}}{re.escape(self._mind.name)}\s*[,:!]\s*", re.I)
         words = called.sub("", self._line_notes.words_of(event.text))  # "Hey Mira, ..."
@@ -286,11 +292,17 @@ class PlainTurns:
 
     @inlineCallbacks
     def speak(
-        self, turn: ports.TurnRecord, reply: LLMReply, calls: ToolCallRunner, requested: Requested
+        self,
+        turn: ports.TurnRecord,
+        reply: LLMReply,
+        calls: ToolCallRunner,
+        requested: Requested,
+        fact: str = "",
     ) -> Coroutine[ToolRunResult]:
         """Say a reply's words, and show its stage directions.
 
-        What a line ``requested`` is code's to do: a direction that tells it is left out.
+        What a line ``requested`` is code's to do: a direction that tells it is left out. A reply
+        that tells nothing of the ``fact`` which surely answers the line is replaced by it.
         """
         here = self._mind.world.situation(self._mind.character)
         speakers = [event.speaker_name for event in turn.from_others]
@@ -310,9 +322,13 @@ class PlainTurns:
         new = [part for part in kept if not self._line_notes.says_again(part, line)]
         if len(new) < len(kept):
             plain = plain._replace(words=" ".join(new), problem="" if new else ECHO)
-        breaks = not requested.target and (yield self._line_notes.breaks(parts, line))
+        if fact and (plain.problem or not plain_prompt.tells(plain.words, fact, line)):
+            plain = PlainReply(fact)
+        breaks = not (requested.target or fact) and (yield self._line_notes.breaks(parts, line))
         problem = plain.problem or (plain.words and calls.check.problem(spoken(plain.words)))
-        if breaks or (problem == ASSISTANT and line.rstrip().endswith("?")):
+        is_foreign = bool(answer_in([line], self._mind.who.persona.text))
+        is_asked = line.rstrip().endswith("?") and not is_foreign
+        if breaks or (problem == ASSISTANT and is_asked):
             # A second call would cost more, and may do it again.
             key = plain_prompt.REFUSES if breaks else plain_prompt.NOT_KNOWN
             plain = PlainReply(unsaid(self._mind.services.text(key), last))

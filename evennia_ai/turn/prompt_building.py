@@ -90,6 +90,7 @@ class Prompt:
     authors: Authors = frozenset()  # everybody whose words it holds (`policy.audience`)
     others_tokens: int = 0  # of lines of people who are not answered
     by_code: str = ""  # the game's text that answers it better than a small model
+    fact: str = ""  # what a reply of a small model must tell of
 
 
 @dataclass(frozen=True)
@@ -106,6 +107,7 @@ class PromptRequest:
     withheld: tuple[str, ...] = ()  # tools that an author of the prompt may not use
     undone: frozenset[str] = frozenset()  # ids of the turn's tool calls that were not done
     notes: tuple[str, ...] = ()  # what code tells of the newest line
+    fact: str = ""  # what surely answers it
 
     def offering(self, specs: Iterable[ports.ToolSpec]) -> PromptRequest:
         """Return it with these tools; a request shows the schemas of those that are needed."""
@@ -195,16 +197,16 @@ class PromptBuilder:
         rows, recalled, is_done = tail.items.rows, tail.items.passing, own_acts or asking.notes
         read = self._line_notes.read(line, rows, recalled, bool(tail.language), bool(is_done))
         if read.note:
-            note = plain_prompt.note(unmarked(read.note))
-            tail = tail._replace(ending=(note, *tail.ending))
-        numbers = [message["metadata"].get("seq", 0) for message in (*kept, *new)]
-        here = self._scenes(read.now, audience, asking, after=min(numbers, default=0) - 1)
+            tail = tail._replace(ending=(plain_prompt.note(unmarked(read.note)), *tail.ending))
+        first = min((message["metadata"].get("seq", 0) for message in (*kept, *new)), default=0)
+        here = self._scenes(read.now, audience, asking, after=first - 1)
         behind = self._scenes(read.answers, audience, asking)
         shown = in_order([*here, *kept, *behind])
         examples = plain_prompt.messages_of(plain_prompt.in_language(tail.language)[:1])
         before = (examples, len(behind))
         prompt = self._assemble(audience, asking, self.opening(asking), tail, shown, before)
-        prompt = replace(prompt, by_code="" if asking.refused else read.by_code)
+        code, fact = plain_prompt.said_or_checked(asking.fact, read)
+        prompt = replace(prompt, by_code="" if asking.refused else code, fact=fact)
         self._note_overhead(prompt, [*kept, *new])
         return prompt
 

@@ -66,6 +66,7 @@ class StepReply:
     reply: LLMReply
     calls: ToolCallRunner
     by_code: bool = False  # True if it is a text of the game's
+    fact: str = ""  # what it must tell of
 
 
 @dataclass(frozen=True)
@@ -189,7 +190,8 @@ class ReActLoop:
             ran = yield self._speak_text(turn, step_reply)
         else:
             requested = progress.requested or Requested()
-            ran = yield self._plain.speak(turn, reply, step_reply.calls, requested)
+            fact = step_reply.fact
+            ran = yield self._plain.speak(turn, reply, step_reply.calls, requested, fact)
             if progress.acted:  # what was asked for is done, and bad words would spoil it
                 ran = replace(ran, refused="")
         goes_on = bool(reply.tool_calls or ran.refused or ran.blocked)
@@ -243,7 +245,7 @@ class ReActLoop:
         request = replace(prepared.request, on_call=prepared.calls.arrive, caller=caller)
         reply: LLMReply = yield self._calls.for_turn(turn, request, context.name, deadline_at)
         self._mind.log.show(prepared.scenes)
-        return StepReply(reply, prepared.calls)
+        return StepReply(reply, prepared.calls, fact=prepared.fact)
 
     def prepare(
         self, turn: ports.TurnRecord, context: TurnKind, deadline_at: float, progress: Progress
@@ -253,15 +255,15 @@ class ReActLoop:
         tools = self._tool_executor.context_for(turn, audience, False, context.tools)
         toolbox = self._mind.services.toolbox
         offered = {spec.name: spec for spec in toolbox.offered(tools)}
-        asking = self._prompts.ask_with(turn, offered.values())
+        asking, fact = self._prompts.ask_with(turn, offered.values()), progress.fact or OwnWords()
         asking = replace(
             asking,
             refused=progress.refused,
             undone=progress.undone,
             notes=progress.requested.notes if progress.requested else (),
+            fact=fact.words * (not progress.refused),
         )
-        prompt, fact = self._prompts.build(context, audience, asking), progress.fact or OwnWords()
-        prompt = replace(prompt, by_code=prompt.by_code or fact.words * (not progress.refused))
+        prompt = self._prompts.build(context, audience, asking)
         tools = replace(
             tools,
             private=tools.private or prompt.private or fact.private,
@@ -281,7 +283,7 @@ class ReActLoop:
         loop = begin_step(remember_earlier(turn, specs) if step == 1 else progress.loop)
         executor, gate, settings = self._tool_executor, self._moderation_gate, self._mind.settings
         calls = ToolCallRunner(executor, gate, settings, turn, tools, specs, loop, check)
-        return Prepared(request, prompt.scenes, calls, prompt.by_code)
+        return Prepared(request, prompt.scenes, calls, prompt.by_code, prompt.fact)
 
     def _speech_check(
         self,
@@ -355,6 +357,7 @@ class Prepared:
     scenes: Sequence[ChatMessage]  # that it shows first
     calls: ToolCallRunner
     by_code: str  # the variants of what is said in the place of a model, "" for none
+    fact: str = ""  # what a model's reply must tell of
 
 
 def remember_earlier(turn: ports.TurnRecord, specs: Mapping[str, ports.ToolSpec]) -> LoopState:

@@ -29,6 +29,7 @@ from evennia_ai.policy.audience import KnownLine, of_record
 from evennia_ai.policy.compaction.restored_context import is_synthesis, nearest_lines
 from evennia_ai.policy.facts.check import WHISPERED, source_label, without_address
 from evennia_ai.policy.facts.terms import heard_words, parse_heard_line
+from evennia_ai.policy.facts.terms import is_question as asks
 from evennia_ai.policy.recallable_lines import LINE, line_id
 from evennia_ai.policy.records.entity_profiles import ATTRIBUTE
 from evennia_ai.policy.records.journal_entry import normalised
@@ -149,7 +150,7 @@ class Recall:
     def _find(self, talk: RecentTalk, wanted: RecallRequest) -> Sequence[MemoryMatch]:
         def keep(record: Record) -> bool:
             if record.get("kind") == LINE:
-                is_late = record["own"] or record["words"].rstrip().endswith("?")
+                is_late = record["own"] or asks(record["words"])
                 return not (wanted.brief and is_late)
             return not is_synthesis(record) and not record.get("pinned")
 

@@ -67,11 +67,18 @@ def test_code_says_what_it_surely_knows_and_no_secret(game, knowing, ann, bob):
     for number in range(3):
         says(game, ann, f"Mira, storm {number} took the old boats.", f"So it goes, {number}.")
     known = {
-        "Mira, what is my dog called?": "Biscuit",
+        "Mira, what is my dog called?": ("The cat is Tom.", "Biscuit"),
+        "Mira, what dog do I have?": ("A spaniel, and a good one.", "A spaniel, and a good one."),
+    }
+    for line, (reply, words) in known.items():
+        assert len(says(game, ann, line, reply)) == 1, line
+        assert words in ann.last(), line
+        game.run(60)
+    seen = {
         "Mira, where were you born?": "I was born in Saltmere.",
         "Mira, who else is here?": "Bob",
     }
-    for line, words in known.items():
+    for line, words in seen.items():
         assert says(game, ann, line) == [], line
         assert words in ann.last(), line
         game.run(60)

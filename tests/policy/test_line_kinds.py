@@ -6,6 +6,7 @@ from evennia_ai.policy.conversation.requested_acts import (
     ANSWERS,
     ASKING,
     EXAMPLES,
+    FORBIDDEN,
     GRANTING,
     ORDERS,
     QUESTIONS,
@@ -13,11 +14,13 @@ from evennia_ai.policy.conversation.requested_acts import (
     TALK,
     TELLING,
     UNANSWERABLE,
+    URGING,
     by_kind,
     cannot_be_answered,
     grants,
     margin_of_asking,
     orders_a_program,
+    urges_to,
 )
 
 
@@ -34,7 +37,7 @@ def test_every_example_is_a_text_of_its_own():
 
 def test_an_example_is_one_line_as_people_write_it():
     assert [
-        text for text in [*EXAMPLES, *ANSWERS, *TELLING] if text != " ".join(text.split())
+        text for text in [*EXAMPLES, *ANSWERS, *TELLING, *URGING] if text != " ".join(text.split())
     ] == []
 
 
@@ -70,9 +73,19 @@ def test_what_fits_a_question_well_may_answer_it():
 
 def test_a_line_asks_if_it_is_marked_or_nearer_to_questions():
     far, close = [0.1] * len(ASKING), [0.5] * len(TELLING)
-    assert margin_of_asking("what is it", close, far) == pytest.approx(0.4)
+    assert margin_of_asking("tell me that", close, far) == pytest.approx(0.4)
     assert margin_of_asking("it rains", far, close) == pytest.approx(-0.4)
-    assert margin_of_asking("is it?", far, close) == margin_of_asking("yes", [], []) == 1.0
+    asks = ("is it?", "where did it go", "which one was it? they want to know")
+    assert {margin_of_asking(line, far, close) for line in asks} == {1.0}
+    assert margin_of_asking("yes", [], []) == 1.0
+
+
+def test_a_line_must_urge_to_what_is_forbidden_and_not_only_be_about_it():
+    urging, idle = [0.3] * len(URGING), [0.1] * len(URGING)
+    assert urges_to([0.4], near(talk=0.2), urging) >= FORBIDDEN
+    assert urges_to([0.9], near(talk=0.3), idle) < FORBIDDEN  # "how is the map trade?"
+    assert urges_to([0.4], near(orders=0.8, talk=0.2), urging) < FORBIDDEN
+    assert urges_to([], near(), urging) < 0
 
 
 @pytest.mark.parametrize(("refusing", "granting", "granted"), [(0.2, 0.7, True), (0.7, 0.2, False)])

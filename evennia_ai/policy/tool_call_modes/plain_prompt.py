@@ -16,7 +16,7 @@ from evennia_ai.messages import MARK, Situation, WireMessage, as_name, quoted, u
 from evennia_ai.policy.audience import BUILDER, KnownLine
 from evennia_ai.policy.context.situation_updates import LORE, REMEMBERED, Row
 from evennia_ai.policy.conversation.persona_and_lore import Persona
-from evennia_ai.policy.facts.terms import mean_of_highest
+from evennia_ai.policy.facts.terms import mean_of_highest, normal_words
 from evennia_ai.policy.sanitize import cut_text
 from evennia_ai.policy.texts import sentences
 from evennia_ai.policy.tool_call_modes.form import answer_in
@@ -29,6 +29,7 @@ LEAST_FIT, CLOSE, MOST_ROWS = 0.25, 0.1, 3
 # The least nearness to lines of a kind, and how much nearer than they are a row must be that is
 # shown instead of the note on the kind; of lines that ask rather than tell it is more.
 LIKE_KIND, FITS_BETTER, ASKING_SHARE = 0.3, 0.08, 0.5
+SURE_LORE = 0.4  # the least nearness of lore that surely answers a question (19 of 19)
 NEAREST = 2  # lines of a kind that a line is compared with
 STRANGER = "Eve"  # who speaks in the examples
 ABOUT = ""  # the label of what the persona tells
@@ -74,13 +75,15 @@ def notes_to(speaker: str) -> list[str]:
 class LineReading(NamedTuple):
     """What code makes of a line: rows of the moment, rows that may answer the line, and a note.
 
-    ``by_code`` is the game's text that answers it in the place of a model.
+    ``by_code`` is the game's text that answers it in the place of a model, ``fact`` what a reply
+    must tell of.
     """
 
     now: list[Row]
     answers: list[Row]
     note: str = ""
     by_code: str = ""
+    fact: str = ""
 
 
 def note(text: str) -> str:
@@ -179,6 +182,36 @@ def answering(facts: Sequence[Row], recalled: Sequence[Row]) -> list[Row]:
     others = [row for row in near if row not in memories]
     is_remembered = best_fit(memories) >= best_fit(others)
     return [*others, *memories] if is_remembered else [*memories, *others]
+
+
+def said_or_checked(fact: str, read: LineReading) -> tuple[str, str]:
+    """Return what code says in the place of a model, and the fact that a reply must tell of.
+
+    ``fact`` surely answers the line, "" for none. If a row of the prompt holds at least half of its
+    words, the model says it. Other facts are of what is here, and code tells them best; so it does
+    those of the persona, since a small model says of whoever asks what "You" are. Where the best
+    row is another than the fact's, either may be wrong.
+    """
+    stems = {*normal_words(fact)}
+    shares = ((row, stems.intersection(normal_words(row[1].text))) for row in read.answers)
+    rows = [row for row, same in shares if row[0] != ABOUT and 2 * len(same) >= len(stems)]
+    is_best = bool(fact and rows) and best_fit(rows) >= best_fit(read.answers)
+    return read.by_code or fact * (not rows), fact if is_best else read.fact
+
+
+def tells(words: str, fact: str, line: str) -> bool:
+    """Return True if words tell of a fact what the line, which they answer, does not, and no other
+    number than it."""
+    stems, new = {*normal_words(fact)}, {*normal_words(words)}.difference(normal_words(line))
+    is_wrong = any(map(str.isdigit, stems)) and any(map(str.isdigit, new - stems))
+    return not is_wrong and (stems.issubset(normal_words(line)) or not stems.isdisjoint(new))
+
+
+def sure_lore(rows: Sequence[Row]) -> str:
+    """Return the piece of lore that fits a question best and well, "" if another row does."""
+    label, line = max(rows, key=lambda row: row[1].score, default=(ABOUT, KnownLine("")))
+    is_sure = label == LORE and line.score >= SURE_LORE
+    return line.text.removeprefix(f"{line.source}: ") if is_sure else ""
 
 
 def plain_scene(rows: Iterable[Row], speaker: str = "") -> str:
