@@ -6,7 +6,7 @@ from datetime import datetime
 from evennia_ai.commands import rendering
 from evennia_ai.contrib.explanations import attribution
 from evennia_ai.contrib.explanations import why as explanations
-from evennia_ai.contrib.explanations.attribution import Attribution, PromptPart
+from evennia_ai.contrib.explanations.attribution import Attribution, PromptLine, PromptPart
 from evennia_ai.contrib.explanations.why import Explanation
 from evennia_ai.errors import BudgetExhausted
 from evennia_ai.game.client_text import clean_error, clean_output
@@ -100,14 +100,19 @@ def prompt_lines(why: Explanation, reader: Reader) -> Iterator[str]:
     for part in why.parts:
         if part.name in (attribution.RECALLED, attribution.LORE):
             kind = kind_of(part.name, why.private)
-            yield f"|w{part.name.capitalize()}|n{NEARNESS * any(line.score for line in part.lines)}"
+            yield f"|w{part.name.capitalize()}|n{NEARNESS * any(map(nearness, part.lines))}"
             for line in {item.text: item for item in part.lines}.values():
-                score = f"{line.score:4.0%} " if line.score else "     "
+                score = f"{nearness(line):4.0%} " if nearness(line) else "     "
                 words = reader.show(kind, clean_output(line.text, LINE_CHARS), "words")
                 yield f"  {score}{words}"
     if why.stored is not None and why.stored.kept.trace.withheld:
         tools = ", ".join(why.stored.kept.trace.withheld)
         yield f"|wTools withheld|n, since an author of the prompt may not use them: {tools}"
+
+
+def nearness(line: PromptLine) -> float:
+    """Return the cosine of a line and the talk, 0.0 where words alone ranked it."""
+    return line.score if line.score <= 1.0 else 0.0
 
 
 def kind_of(part: str, private: bool) -> str:

@@ -4,6 +4,7 @@ import random
 
 import pytest
 
+from evennia_ai.contrib.explanations.aiwhy_lines import nearness
 from evennia_ai.contrib.explanations.attribution import (
     LORE,
     NEW,
@@ -212,3 +213,8 @@ def test_a_quotation_leads_to_whom_it_quotes_not_to_its_own_echo(opening):
     )
     (found,) = attribute(said, [PromptPart(TALK, lines)], ["Mira"])
     assert found.source and (found.source.line.source, found.share) == ("message 42", 1.0)
+
+
+@pytest.mark.parametrize(("score", "shown"), [(0.42, 0.42), (1.0, 1.0), (1.25, 0.0), (0.0, 0.0)])
+def test_a_line_ranked_by_words_alone_shows_no_nearness(score, shown):
+    assert nearness(PromptLine("a line", score=score)) == shown
