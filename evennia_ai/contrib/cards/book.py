@@ -161,8 +161,7 @@ def unknown_fields(entries: Iterable[Json]) -> list[str]:
         counts["patterns for keys: these are not read"] += bool(patterns_of(entry))
         decorators, _text = split_decorators((entry.get("content") or "").strip())
         counts["decorators: these are not followed"] += bool({*decorators} - {ACTIVE, INACTIVE})
-    present = {what: count for what, count in counts.items() if count}
-    return [f"{counted(n, 'entry', 'entries')} with {what}" for what, n in present.items()]
+    return [f"{counted(n, 'entry', 'entries')} with {what}" for what, n in counts.items() if n]
 
 
 def written_back(

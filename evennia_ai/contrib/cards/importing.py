@@ -16,7 +16,6 @@ from django.db import transaction
 from evennia.objects.models import ObjectDB
 from evennia.objects.objects import DefaultCharacter
 from evennia.utils.create import create_object
-from evennia.utils.utils import class_from_module
 
 from evennia_ai import models
 from evennia_ai.assistant_character import add_assistant_mixin
@@ -32,7 +31,7 @@ from evennia_ai.policy.conversation.persona_and_lore import EVERYBODY, LoreEntry
 from evennia_ai.policy.texts import counted
 from evennia_ai.store import server_settings
 from evennia_ai.store.attributes import read_attribute, write_attributes
-from evennia_ai.store.lore_records import OWN_LORE, LoreRecords, PersonaRecords, read_entry
+from evennia_ai.store.lore_records import OWN_LORE, LoreRecords, PersonaRecords
 from evennia_ai.store.lore_records import read_entries as read_own_lore
 from evennia_ai.store.names import own_name
 
@@ -94,34 +93,27 @@ def import_card(card: CharacterCard, name: str, room: str, say: Say) -> None:
 
 
 def undo_import(name: str, say: Say) -> None:
-    """Take the last card of a character, or lorebook, back; raises AssistantError."""
-    character, known = find_character(name), server_settings.read_mapping(f"{BOOK}{name}")
+    """Take the last card of a character back; raises AssistantError."""
+    character = find_character(name)
     before = read_attribute(character, BEFORE) if character else None
+    if not isinstance(before, dict):
+        raise ConfigError(f"No card of a character called '{name}' is known.")
     with transaction.atomic():
-        if isinstance(before, dict):
-            for key in (*CHANGED, BEFORE):
-                character.attributes.remove(key)
-            write_attributes(character, **{k: v for k, v in before.items() if v is not None})
-            say(f"{own_name(character)} is what it was before its card; memories stay.")
-        elif known:
-            remove_lore(known["titles"])
-            former = known.get("before") or {}
-            add_lore([read_entry(item) for item in former.pop("lore", ())])
-            server_settings.write(f"{BOOK}{name}", former)
-            say(f"The lorebook '{name}' is what it was before.")
-        else:
-            raise ConfigError(f"No import of a character or a lorebook called '{name}' is known.")
+        for key in (*CHANGED, BEFORE):
+            character.attributes.remove(key)
+        write_attributes(character, **{k: v for k, v in before.items() if v is not None})
+    say(f"{own_name(character)} is what it was before its card; memories stay.")
 
 
 def find_character(name: str) -> Any:
     """Return the character with a name or number, None without one; raises ConfigError."""
     wanted = {"id": name[1:]} if NUMBER.fullmatch(name) else {"db_key__iexact": name}
-    rows = ObjectDB.objects.filter(**wanted)
-    matches = [item for item in rows if isinstance(item, DefaultCharacter)]
+    found = ObjectDB.objects.filter(**wanted)
+    matches = [item for item in found if isinstance(item, DefaultCharacter)]
     if len(matches) > 1:
         numbers = ", ".join(item.dbref for item in matches)
         raise ConfigError(f"Several characters are called '{name}': name one of {numbers}.")
-    return next(iter(matches), None)
+    return matches[0] if matches else None
 
 
 def create_character(name: str, room: str) -> Any:
@@ -134,10 +126,8 @@ def create_character(name: str, room: str) -> Any:
     here = ObjectDB.objects.filter(id=number, db_location=None) if number.isdecimal() else None
     if not here:
         raise ConfigError(f"There is no room #{number}: --room names one.")
-    typeclass = class_from_module(
-        settings.BASE_CHARACTER_TYPECLASS, defaultpaths=settings.TYPECLASS_PATHS
-    )
-    character = create_object(typeclass, name, location=here[0], home=here[0])
+    kind = settings.BASE_CHARACTER_TYPECLASS
+    character = create_object(kind, name, location=here[0], home=here[0])
     character.locks.add("edit:perm(Admin);get:false()")
     return character
 
@@ -145,8 +135,8 @@ def create_character(name: str, room: str) -> Any:
 def ensure_suitable(character: Any) -> None:
     """Raise ConfigError for a character of a player, or one that a model must not act through."""
     name = own_name(character)
-    owners = owners_of(character)[0]
-    if character.has_account or any(is_played_by(owner, character) for owner in owners):
+    is_played = any(is_played_by(owner, character) for owner in owners_of(character)[0])
+    if character.has_account or is_played:
         raise ConfigError(f"{name} belongs to a player. Choose another character.")
     if too_much := excessive_rights(character):
         raise ConfigError(f"{name} cannot have an assistant: {too_much}")
@@ -170,13 +160,10 @@ def import_book(raw: Json, file_name: str, scopes: tuple[str, ...], say: Say) ->
     stored = book.book_in(raw)
     entries = book.read_entries(stored)
     name = book.cleaned(str(stored.get("name") or file_name), BOOK_CHARS) or "book"
-    former = server_settings.read_mapping(f"{BOOK}{name}")
-    former.pop("before", None)
-    removed = remove_lore(former.get("titles", ()))
+    remove_lore(server_settings.read_mapping(f"{BOOK}{name}").get("titles", ()))
     lore = book.in_order(entries, book.lore_of(entries, SPEAKER))
     taken = add_lore([replace(item, scopes=scopes) for item in lore])
-    before = {**former, "lore": [dict(vars(item)) for item in removed]} if former else {}
-    values = {"titles": [item.title for item in taken], "text": json.dumps(raw), "before": before}
+    values = {"titles": [item.title for item in taken], "text": json.dumps(raw)}
     server_settings.write(f"{BOOK}{name}", values)
     say(f"The lorebook '{name}': {counted(len(taken), 'entry', 'entries')} taken.")
     say(f"Changed: {', '.join(book.unknown_fields(entries)) or 'nothing'}.")
@@ -193,12 +180,11 @@ def add_lore(entries: Iterable[LoreEntry]) -> list[LoreEntry]:
     return new
 
 
-def remove_lore(titles: Iterable[str]) -> list[LoreEntry]:
-    """Delete lore that was written in the game by its titles, and return it."""
-    wanted = {title.lower() for title in titles}
-    lore = [item for item in LoreRecords().entries() if item.title.lower() in wanted]
-    models.Lore.objects.filter(title__in=[item.title for item in lore]).delete()
-    return lore
+def remove_lore(titles: Iterable[str]) -> None:
+    """Delete lore that was written in the game by its titles."""
+    wanted, known = {title.lower() for title in titles}, LoreRecords().entries()
+    gone = [item.title for item in known if item.title.lower() in wanted]
+    models.Lore.objects.filter(title__in=gone).delete()
 
 
 def export_file(name: str, path: Path, picture: Path | None) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
-from evennia_ai.commands.common import AICommand, Dialogue, UsageError
+from evennia_ai.commands.common import AICommand, CommandResult, Dialogue, UsageError
 from evennia_ai.contrib.command_tools.allowed import (
     SLOT,
     AllowedCommand,
@@ -63,8 +63,9 @@ class CmdAICommands(AICommand):
                and a lock (for perm(Smith)) that everybody must pass whose words
                may have caused it. The command's own lock is checked in any case.
                Add "game text" if the command never shows what players wrote.
-      try    - show what would run and what would refuse it, then ask whether to
-               run it once. Before that, the character cannot use it.
+      try    - show what would run and what would refuse it, ask whether to run it
+               once, and then whether it worked. Before that, the character cannot
+               use it.
       remove - no longer allow a command
 
     Staff commands can never be allowed: those whose lock refuses a plain
@@ -78,10 +79,9 @@ class CmdAICommands(AICommand):
     key = "aicommands"
     switch_options = ("allow", "try", "remove")
 
-    def do_default(self) -> None:
+    def do_default(self) -> CommandResult:
         if self.rhs:
-            self.do_allow()
-            return
+            return self.do_allow()
         character = self.find_assistant(self.lhs).character
         tried = tried_commands(character)
         lines = [
@@ -90,8 +90,9 @@ class CmdAICommands(AICommand):
         ]
         none = f"{self.name} may use no commands. To allow one: |whelp aicommands|n"
         self.msg("\n".join([f"|w{self.name}|n may use:", *lines]) if lines else none)
+        return None
 
-    def do_allow(self) -> None:
+    def do_allow(self) -> Dialogue:
         character = self.find_typed("allow")
         try:
             added = read_command(self.rhs)
@@ -100,24 +101,28 @@ class CmdAICommands(AICommand):
             read_commands(written)
         except ConfigError as error:
             raise UsageError(clean_output(str(error))) from error
-        note = self.note_of(character, added)
+        if missing := self.why_missing(character, added):
+            answer = yield f"|y{missing}|n Allow it all the same? yes/[no]"
+            if not is_yes(answer):
+                self.msg("Nothing was allowed.")
+                return
         self.script.mind.settings.write({"allowed_commands": written})
         self.forget_trial(character, added)
-        report = [f"Allowed for {self.name}: {clean_output(added.written)}", note]
+        report = [f"Allowed for {self.name}: {clean_output(added.written)}"]
         report += [] if added.is_game_text else [STRANGERS_WORDS]
         typed = clean_output(SLOT.sub("...", added.form))
         report.append(f"To try it, before it can be used: |waicommands/try {self.name} = {typed}|n")
-        self.msg("\n".join(filter(None, report)))
+        self.msg("\n".join(report))
 
-    def note_of(self, character: Any, added: AllowedCommand) -> str:
-        """Return a warning if it is not there now; raises UsageError if it can never be a tool."""
+    def why_missing(self, character: Any, added: AllowedCommand) -> str:
+        """Return why it is not there now, "" if it is; UsageError if it can never be a tool."""
         try:
             invocation = ready(find_command(character, SLOT.sub("x", added.form), added.head))
             ensure_plain(invocation.command)
         except ToolDenied as error:
             raise UsageError(clean_output(str(error))) from error
         except NothingDone as error:
-            return f"|yJust now it cannot use it: {clean_output(str(error))}|n"
+            return clean_output(str(error))
         return ""
 
     def do_remove(self) -> None:
@@ -157,10 +162,14 @@ class CmdAICommands(AICommand):
             ) from error
         except Exception as error:
             raise UsageError(f"It failed: {clean_output(repr(error), 200)}") from error
+        self.tell(f"{self.name} is shown: {clean_output(shown) or 'nothing'}")
+        answer = yield "Did it do what it should? yes/[no]"
+        if not is_yes(answer):
+            self.msg("It does not count as tried, and the character may not use it.")
+            return
         tried = {*(item.form for item in tried_commands(character)), *(c.form for c in allowed)}
         write_attribute(self.script, TRIED, sorted(tried))
-        self.tell(f"{self.name} is shown: {clean_output(shown) or 'nothing'}")
-        self.tell(f"{self.name} may use it from now on.")
+        self.msg(f"{self.name} may use it from now on.")
 
     def describe(self, invocation: Invocation, allowed: list[AllowedCommand]) -> list[str]:
         """Return what would run, and whether its locks let the caller's words cause it."""

@@ -5,8 +5,12 @@ from random import Random
 from typing import Any
 
 from evennia_ai.contrib.who_knows.commands import CmdAIKnows, CmdAIRumour
-from evennia_ai.contrib.who_knows.rumours import HeardRumours, RumourStore, rumour_rows
-from evennia_ai.contrib.who_knows.telling import RumourSettings
+from evennia_ai.contrib.who_knows.rumours import (
+    HeardRumours,
+    RumourSettings,
+    RumourStore,
+    rumour_rows,
+)
 from evennia_ai.contrib.who_knows.travel import Travel
 from evennia_ai.extension import EntryReader, Extension
 from evennia_ai.models import SharedEntry

@@ -9,14 +9,13 @@ from twisted.internet.defer import inlineCallbacks
 from evennia_ai.commands.common import AICommand, UsageError
 from evennia_ai.contrib.who_knows.holders import find_holders
 from evennia_ai.contrib.who_knows.rumours import why_untold
-from evennia_ai.contrib.who_knows.telling import Rumour
 from evennia_ai.game.client_text import clean_output, shown_name
 from evennia_ai.policy.read_permissions import PRIVATE_MEMORIES, PUBLIC_MEMORIES, Reader
 from evennia_ai.policy.records.record import Record
 from evennia_ai.policy.texts import counted
 from evennia_ai.ports.journal import Journal
 from evennia_ai.scheduling import Coroutine
-from evennia_ai.store.memory_editor import MemoryEditor, entry_words
+from evennia_ai.store.memory_editor import MemoryEditor
 from evennia_ai.store.names import names_of
 
 NAME, TAG, MINUTE = "who_knows", "rumour", "%Y-%m-%d %H:%M"
@@ -28,25 +27,17 @@ class CmdAIKnows(AICommand):
 
     Usage:
       aiknows <words>
-      aiknows #<number of a rumour>
 
     Lists every character that knows something with these words: from lines it
     heard or said, its journal, profiles, goals, lore and persona, and from what
     others told it. Each result says from whom the character knows it, since when,
     and whom it may tell.
 
-    A result has all the words, in any form: keys also finds key. key* finds words
-    that begin with key, *key words that contain it. If the game has an embedder,
-    results that mean the same in other words follow.
+    A result has all the words, in any form: keys also finds key. The words of a
+    rumour show who heard it from whom. Only admins see what was told in private.
 
-    With the number of a rumour (airumour lists them): who heard it from whom,
-    and when.
-
-    Only admins see what was told in private.
-
-    Examples:
+    Example:
       aiknows silver key
-      aiknows #41
     """
 
     key = "aiknows"
@@ -54,15 +45,16 @@ class CmdAIKnows(AICommand):
 
     @inlineCallbacks
     def run(self) -> Coroutine[None]:
-        query = self.args.strip()
-        if not query:
+        if not self.args.strip():
             raise UsageError("Which words? |waiknows silver key|n")
-        if query.startswith("#") and query[1:].isdecimal():
-            rumour = yield find_rumour(self, query)
-            self.msg("\n".join(tree_lines(self, rumour)))
-            return
+        lines = yield self.answer(self.args)
+        self.tell(lines)
+
+    @inlineCallbacks
+    def answer(self, query: str) -> Coroutine[list[str]]:
+        """Find who knows some words; fires with lines."""
         holders = yield find_holders(self.services, query, self.reader, self.may_edit)
-        self.tell([*holder_lines(self.reader, query, holders)])
+        return [*holder_lines(self.reader, query.strip(), holders)]
 
 
 class CmdAIRumour(AICommand):
@@ -80,13 +72,15 @@ class CmdAIRumour(AICommand):
     it knows it a while later, passes it on, and says who told it. What was told
     in private never travels.
 
-    Without an argument: the rumours, newest first. aiknows #<number> shows which
-    way a rumour took.
+    Without an argument: the rumours, newest first.
 
     Switches:
       meet    - let all characters meet once now, without the delay, to try it
-      retract - take a rumour back: all who heard it lose it at once. An entry
-                that you made a rumour by its number stays in the journal.
+      retract - take a rumour back: all who heard it forget it at once. If you gave
+                the number of an entry, the entry stays in the journal.
+
+    Whoever deletes or changes the journal entry takes the rumour back, too. After
+    aimemory/restore, start it again with the number of the entry.
 
     Settings of a character (aisetup/set): rumour_delay, how long it waits;
     rumour_loss, how often it leaves a rumour out; rumour_hops, how far one goes.
@@ -119,18 +113,15 @@ class CmdAIRumour(AICommand):
         logger.log_sec(f"{self.describe_use()}: rumour {rumour.id} of {script.character}")
         self.msg(
             f"{self.name} knows it and will pass it on, as rumour |w#{rumour.id}|n. "
-            f"To see its way: |waiknows #{rumour.id}|n. "
+            "To see its way, type some of its words: |waiknows <words>|n. "
             f"To take it back: |wairumour/retract {rumour.id}|n"
         )
 
     def entry_of(self, journal: Journal, editor: MemoryEditor) -> Record:
-        """Return the entry that is typed by its number or its words, or a new one."""
-        words = entry_words(self.rhs)
-        same = (item for item in journal.all() if item["content"] == words)
-        public = (item for item in same if item["audience"] is None)
-        entry: Record | None = journal.get(words.lower()) or next(public, None)
+        """Return the entry that is typed by its number, or a new one; may raise CannotChange."""
+        entry: Record | None = journal.get(self.rhs.strip().lower())
         if entry is None:
-            entry = editor.add(words)
+            entry = editor.add(self.rhs)
             journal.update(entry["id"], tags=[TAG])
         return entry
 
@@ -152,10 +143,15 @@ class CmdAIRumour(AICommand):
 
     @inlineCallbacks
     def do_retract(self) -> Coroutine[None]:
-        rumour = yield find_rumour(self, self.args.strip())
+        rumours, number = self.extension(NAME).rumours, self.args.strip().lstrip("#")
+        yield rumours.load(self.services.slices.put)
+        rumour = rumours.by_id.get(int(number)) if number.isdecimal() else None
+        if rumour is None:
+            typed = clean_output(self.args, 40)
+            raise UsageError(f"There is no rumour '{typed}'. |wairumour|n lists them.")
         character = self.find_editable(rumour.first).character
         yield character.journal.load(self.services.slices.put)
-        count = self.extension(NAME).rumours.retract(rumour)
+        count = rumours.retract(rumour)
         entry = character.journal.get(rumour.entry)
         if entry and TAG in entry["tags"]:
             MemoryEditor(character).delete(rumour.entry)
@@ -163,41 +159,14 @@ class CmdAIRumour(AICommand):
         self.tell(f"Taken back from {counted(count, 'character')}.")
 
 
-@inlineCallbacks
-def find_rumour(command: AICommand, typed: str) -> Coroutine[Rumour]:
-    """Find a rumour by its number; fails with UsageError."""
-    rumours = command.extension(NAME).rumours
-    yield rumours.load(command.services.slices.put)
-    number = typed.lstrip("#")
-    rumour: Rumour | None = rumours.by_id.get(int(number)) if number.isdecimal() else None
-    if rumour is None:
-        raise UsageError(
-            f"There is no rumour '{clean_output(typed, 40)}'. |wairumour|n lists them."
-        )
-    return rumour
-
-
-def tree_lines(command: AICommand, rumour: Rumour) -> list[str]:
-    """Return the way of a rumour, each hearer below whoever told them."""
-    names, now = names_of(rumour.hearers), command.services.now()
-    lines = [f"|w#{rumour.id}|n {clean_output(rumour.record['content'], LINE_CHARS)}"]
-    for depth, who in rumour.tree():
-        telling = rumour.hearers[who]
-        later = " |y(knows it then)|n" if telling.at > now else ""
-        when = command.reader.clock(telling.at, MINUTE)
-        lines.append(f"{'  ' * (depth + 1)}{clean_output(names.get(who, who), 60)} {when}{later}")
-    return lines
-
-
 def holder_lines(
     reader: Reader, query: str, holders: Sequence[tuple[Any, Sequence[Record]]]
 ) -> Iterator[str]:
-    """Yield who holds what, by character; who only holds something similar is not counted."""
-    count = sum(any("near" not in row for row in rows) for _script, rows in holders)
-    shown = clean_output(query, 60)
+    """Yield who holds what, by character."""
+    count, shown = len(holders), clean_output(query, 60)
     know = "knows" if count == 1 else "know"
     yield f'|w{count}|n {know} of "{shown}":' if count else f'Nobody knows of "{shown}".'
-    for script, rows in sorted(holders, key=lambda item: all("near" in row for row in item[1])):
+    for script, rows in holders:
         yield f"|w{shown_name(script.character)}|n"
         for row in rows[:MOST_SHOWN]:
             yield f"  {clean_output(facts_of(reader, row), LINE_CHARS)}"
@@ -213,5 +182,4 @@ def facts_of(reader: Reader, row: Record) -> str:
     """Return a row's facts: "noted, from Ann, since 2026-01-31 12:00; may tell anybody (j12)"."""
     source = f", from {row['from']}" if row["from"] else ""
     since = f", since {reader.clock(row['since'], MINUTE)}" if row["since"] else ""
-    near = ", similar in meaning" if "near" in row else ""
-    return f"{row['way']}{source}{since}{near}; may tell {row['to']} ({row['id']})"
+    return f"{row['way']}{source}{since}; may tell {row['to']} ({row['id']})"

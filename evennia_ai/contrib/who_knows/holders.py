@@ -27,30 +27,19 @@ from evennia_ai.turn.recall import text_of
 
 PIECE = 100  # lines or records looked at without a pause
 MOST_TOLD = 20  # of one source of memories
-MOST_NEAR, NEAR = 3, 0.5  # records of a mind that are near in meaning only, and how near
 COLUMNS = ("content", "tool_calls", "speaker_name")
-Seen = Callable[[Record], bool]
 
 
 def matches(query: str, text: str) -> bool:
-    """Return True if a text has all words of a query in any form; ``*`` stands for more letters."""
-    parts = [part for part in query.lower().split() if "*" in part]
-    plain = " ".join(part for part in query.split() if "*" not in part)
+    """Return True if a text has all words of a query in any form."""
     words, language = set(WORD.findall(text.lower())), language_of(text) or ENGLISH
-    wanted = find_words(plain, (), language) or WORD.findall(plain.lower())
-    stems = words.union(find_words(text, (), language))
-    has_parts = all(any(has_part(word, part) for word in words) for part in parts)
-    return bool(parts or wanted) and has_parts and stems.issuperset(wanted)
-
-
-def has_part(word: str, part: str) -> bool:
-    """Return True if a word begins as ``hat*`` does, or has ``*hat`` anywhere."""
-    return part.strip("*") in word if part[0] == "*" else word.startswith(part.strip("*"))
+    wanted = find_words(query, (), language) or WORD.findall(query.lower())
+    return bool(wanted) and words.union(find_words(text, (), language)).issuperset(wanted)
 
 
 def candidate_lines(query: str) -> Any:
     """Return the rows of the log that may match, as a queryset: a superset."""
-    starts = (start for part in query.replace("*", " ").split() for start in beginnings(part))
+    starts = (start for part in query.split() for start in beginnings(part))
     wanted = Q()
     for word in filter(str.isascii, starts):  # the database tells Ä from ä
         wanted &= Q.create([(f"{column}__icontains", word) for column in COLUMNS], Q.OR)
@@ -65,10 +54,9 @@ def find_holders(
     """Find what every mind holds of a query, as far as a reader may see it.
 
     Fires with each assistant that holds something, by name, and its records, oldest first, with
-    ``way`` (how it came to the mind), ``from``, ``to`` (whom it may tell) and ``text``; those that
-    are only near in meaning, where there is an embedder, are ``near``. Who may read no private
-    memories sees nothing of them, not even that they exist, and no records of a character that they
-    may not edit. Fails with StoreUnavailable.
+    ``way`` (how it came to the mind), ``from``, ``to`` (whom it may tell) and ``text``. Who may
+    read no private memories sees nothing of them, not even that they exist, and no records of a
+    character that they may not edit. Fails with StoreUnavailable.
     """
     put, lines = services.slices.put, defaultdict[int, list[int]](list)
     for page in pages(candidate_lines(query), "assistant_id"):
@@ -78,12 +66,6 @@ def find_holders(
     holders: list[tuple[Any, list[Record]]] = []
     for script in all_assistants():
         yield yield_to_reactor(put)
-
-        def is_seen(record: Record) -> bool:
-            is_talk = LINE in (record.get("kind"), record["id"].partition(":")[0])
-            private = record["audience"] is not None
-            return reader.may(words_kind(private) if is_talk else memory_kind(private))
-
         records = [*waiting(script, query), *written(script, query)]
         for start in range(0, len(lines[script.id]), PIECE):
             yield yield_to_reactor(put)
@@ -91,14 +73,17 @@ def find_holders(
         if reader.may(PRIVATE_MEMORIES) or may_edit(script.character):
             records += yield recorded(script, query)
             records += yield from_others(script, query)
-            if services.embedder is not None:
-                known = {record["id"] for record in records}
-                records += yield near(script, query, known, is_seen)
-        shown = [described(script, record) for record in records if is_seen(record)]
+        shown = [described(script, record) for record in records if is_seen(record, reader)]
         reader.count(PRIVATE_MEMORIES, sum(record["audience"] is not None for record in shown))
         if shown:
             holders.append((script, sorted(shown, key=lambda record: str(record["since"] or ""))))
     return holders
+
+
+def is_seen(record: Record, reader: Reader) -> bool:
+    is_talk = LINE in (record.get("kind"), record["id"].partition(":")[0])
+    private = record["audience"] is not None
+    return reader.may(words_kind(private) if is_talk else memory_kind(private))
 
 
 def logged(script: Any, query: str, seqs: Iterable[int]) -> Iterator[Record]:
@@ -171,23 +156,6 @@ def from_others(script: Any, query: str) -> Coroutine[list[Record]]:
         fitting = (hit.record for hit in hits if matches(query, hit.record["content"]))
         records += [{**record, "way": "told"} for record in fitting]
     return records
-
-
-@inlineCallbacks
-def near(script: Any, query: str, known: set[str], is_seen: Seen) -> Coroutine[list[Record]]:
-    """Find the records that are nearest in meaning, without those found by words."""
-
-    def is_new(record: Record) -> bool:
-        return record["id"] not in known and is_seen(record)
-
-    memories, now = script.mind.memories(), script.services.now()
-    yield memories.prepare(script.services, [query])
-    hits = memories.search(query, MOST_NEAR, None, now, is_new, everything=True)
-    return [
-        {**hit.record, "way": "told" if hit.record.get("label") else "noted", "near": True}
-        for hit in hits
-        if NEAR <= hit.fit <= 1.0
-    ]
 
 
 def described(script: Any, record: Record) -> Record:

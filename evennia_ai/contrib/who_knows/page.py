@@ -14,8 +14,7 @@ from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.commands.common import log_private_reading
-from evennia_ai.contrib.who_knows.commands import holder_lines
-from evennia_ai.contrib.who_knows.holders import find_holders
+from evennia_ai.contrib.who_knows.commands import CmdAIKnows
 from evennia_ai.policy.read_permissions import PUBLIC_MEMORIES, Reader
 from evennia_ai.scheduling import Coroutine, GameBusy, GameThread
 
@@ -27,7 +26,7 @@ def knows(request: Any) -> HttpResponse:
     """Show who knows the words of the address, as far as the reader may see it."""
     if not request.user.is_authenticated:
         return redirect_to_login(request.get_full_path())
-    words = request.GET.get("words", "").strip()[:MOST_CHARS]
+    words = request.GET.get("words", "")[:MOST_CHARS]
     try:
         lines = game.ask(search, request.user.pk, words, wait_s=WAIT_S)
     except GameBusy as error:
@@ -39,26 +38,17 @@ def knows(request: Any) -> HttpResponse:
 
 @inlineCallbacks
 def search(account: int, words: str) -> Coroutine[list[str]]:
-    """Search on the reactor's thread; fires with lines, fails with PermissionDenied."""
+    """Search as `aiknows` does, on the reactor's thread; may fail with PermissionDenied."""
     user, services = AccountDB.objects.get(id=account), AssistantScript.shared_services
-
-    def has(permission: str) -> bool:
-        return bool(user.locks.check_lockstring(user, f"may:perm({permission})"))
-
-    def may_edit(character: Any) -> bool:
-        people = (user, *user.get_all_puppets())
-        return any(character.access(who, right) for who in people for right in ("edit", "control"))
-
-    if services is None or services.store_trouble or not has("Builder"):
+    command = CmdAIKnows(caller=next(iter(user.get_all_puppets()), user))
+    if services is None or services.store_trouble or not command.has_permission("Builder"):
         raise PermissionDenied
-    reader = Reader(services.who_may_read, has)
-    if not reader.may(PUBLIC_MEMORIES):
+    command.reader = Reader(services.who_may_read, command.has_permission)
+    if not command.reader.may(PUBLIC_MEMORIES):
         raise PermissionDenied
-    if not words:
-        return []
-    holders = yield find_holders(services, words, reader, may_edit)
-    log_private_reading(reader, None, f"web page, account #{account}: aiknows")
-    return [strip_ansi(line) for line in holder_lines(reader, words, holders)]
+    lines = (yield command.answer(words)) if words.strip() else []
+    log_private_reading(command.reader, None, f"web page, account #{account}: aiknows")
+    return [strip_ansi(line) for line in lines]
 
 
 urlpatterns = [path("knows/", knows, name="evennia_ai_knows")]

@@ -1,7 +1,7 @@
 """Rumours: their rows, a copy in memory, and the memories of those who heard them."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -9,7 +9,8 @@ from django.db.models import Q
 from twisted.internet.defer import Deferred, DeferredLock, inlineCallbacks
 
 from evennia_ai import models
-from evennia_ai.contrib.who_knows.telling import Retelling, Rumour
+from evennia_ai.config import setting
+from evennia_ai.config.declared import Bounds, seconds
 from evennia_ai.messages import Audience
 from evennia_ai.policy.audience import of_record
 from evennia_ai.policy.records.journal_entry import UNGUARDED
@@ -24,6 +25,45 @@ ONE_MIND = models.SharedEntry.ONE_MIND
 UNTOLD = frozenset({"secret", UNGUARDED})
 KEPT = ("speakers", "importance", "trust")  # of a journal entry, for whoever recalls the rumour
 READ = ("assistant_id", "entry", "scope", "teller", "source", "text", "learnt_at", *KEPT)
+
+
+@dataclass(frozen=True)
+class RumourSettings:
+    """How a character passes rumours on."""
+
+    rumour_delay: float = setting(
+        3_600.0, "World time until another character knows a rumour it was told.", seconds(0.0)
+    )
+    rumour_loss: float = setting(
+        0.3, "Chance that the character leaves a rumour out at a meeting.", Bounds(0.0, 1.0)
+    )
+    rumour_hops: int = setting(
+        8, "The character tells a rumour on that came to it over fewer tellings.", Bounds(0, 100)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Retelling:
+    """From whom a character has a rumour ("" for the first), since when, over how many tellings."""
+
+    teller: str
+    at: datetime
+    hops: int = 0
+
+
+@dataclass(eq=False)
+class Rumour:
+    """A rumour: the number of its first row, the journal entry and the character it began with,
+    its words as a record, and all who know it, by dbref.
+    """
+
+    id: int
+    entry: str
+    first: str
+    assistant: int
+    record: Record
+    learnt_at: datetime
+    hearers: dict[str, Retelling] = field(default_factory=dict)
 
 
 def rumour_rows() -> Any:
@@ -167,7 +207,7 @@ class RumourStore(WatchedRecords):
         if left:
             delete_rows(models.SharedEntry, left)  # tells us of them, while their rumour is known
         for rumour in map(self.by_id.pop, firsts):
-            del self._by_key[rumour.key]
+            del self._by_key[rumour.assistant, rumour.entry]
             self.tell_watchers(rumour.record, None)
 
 

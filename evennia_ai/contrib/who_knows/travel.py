@@ -1,7 +1,8 @@
 """Rumours travel: now and then the characters of the game meet and tell each other. No model."""
 
-from collections.abc import Collection, Container, Iterable
-from datetime import timedelta
+from collections.abc import Collection, Container, Iterable, Mapping
+from datetime import datetime, timedelta
+from itertools import combinations
 from random import Random
 from typing import Any
 
@@ -11,8 +12,7 @@ from twisted.internet.defer import DeferredLock, inlineCallbacks
 from twisted.logger import Logger
 
 from evennia_ai.assistant_script import AssistantScript
-from evennia_ai.contrib.who_knows.rumours import RumourStore
-from evennia_ai.contrib.who_knows.telling import RumourSettings, meetings, select_news
+from evennia_ai.contrib.who_knows.rumours import Rumour, RumourSettings, RumourStore
 from evennia_ai.ports.profiles import EntityProfiles
 from evennia_ai.scheduling import Coroutine, yield_to_reactor
 from evennia_ai.store.attributes import SCRIPT_KEY, assistants, numbers_of
@@ -23,6 +23,8 @@ log = Logger()
 SOONEST_S, LATEST_S = 60.0, 3_600.0  # between two steps, however the world's time runs
 CONCERNED_CHARS = 1_000  # of a segment of profiles, which begins with those whom it concerns
 PIECE = 100  # pairs compared without a pause
+MOST_AT_ONCE = 10  # rumours that one character tells another at a meeting, the newest first
+VISITS = 1 / 24  # how often those meet who know each other and are apart: about once a day
 NEWS_DAYS = 30  # of the world: then nobody tells a rumour on
 
 
@@ -118,3 +120,35 @@ def friends_of(tellers: Iterable[str], places: Container[str]) -> dict[str, list
     for owner, people in concerned:
         friends.setdefault(f"#{owner}", []).extend(DBREF.findall(people or ""))
     return friends
+
+
+def meetings(
+    rooms: Mapping[str, int | None], friends: Mapping[str, Iterable[str]], rng: Random
+) -> list[tuple[str, str]]:
+    """Return who meets whom now, in both directions: all in one room, and some of those who know
+    each other. ``rooms`` and ``friends`` are by dbref; a room of None is nowhere.
+    """
+    present: dict[int, list[str]] = {}
+    for who, room in rooms.items():
+        if room is not None:
+            present.setdefault(room, []).append(who)
+    met = {pair for people in present.values() for pair in combinations(sorted(people), 2)}
+    pairs = ((who, other) for who, others in friends.items() for other in others)
+    known = {(min(pair), max(pair)) for pair in pairs if rooms.keys() >= {*pair}}
+    met |= {pair for pair in sorted(known - met) if len({*pair}) > 1 and rng.random() < VISITS}
+    return [way for pair in sorted(met) for way in (pair, pair[::-1])]
+
+
+def select_news(
+    rumours: Iterable[Rumour], teller: str, rules: RumourSettings, now: datetime, rng: Random
+) -> list[Rumour]:
+    """Return which of some rumours a teller passes on at a meeting, the newest first."""
+    tellable = [
+        rumour
+        for rumour in rumours
+        if (telling := rumour.hearers.get(teller))
+        and telling.at <= now
+        and telling.hops < rules.rumour_hops
+    ]
+    tellable.sort(key=lambda rumour: rumour.id, reverse=True)
+    return [rumour for rumour in tellable if rng.random() >= rules.rumour_loss][:MOST_AT_ONCE]

@@ -11,7 +11,6 @@ from evennia.typeclasses.attributes import Attribute
 from evennia_ai.contrib.cards.card_files import read_card_file
 from evennia_ai.management import uninstall
 from evennia_ai.policy.audience import BUILDER, STRANGER
-from evennia_ai.store.lore_records import LoreRecords
 from tests.contrib.cards.card_scene import (
     CARD_V1,
     CARD_V2,
@@ -172,26 +171,8 @@ def test_lore_keeps_its_place_beside_a_card_and_an_import_is_taken_back(game, mi
     assert [entry["content"] for entry in entries] == [ENTRY["content"], "It is mine."]
     assert "Mira is what it was before" in run("undo", "mira")
     assert mira.db.ai_persona == "You are Mira, a smith." and list(mira.db.ai_lore) == own
-    with pytest.raises(CommandError, match="No import"):
+    with pytest.raises(CommandError, match="No card"):
         run("undo", "Mira")
-
-
-def test_a_lorebook_is_taken_back(game, file):
-    def texts():
-        return [item.text for item in LoreRecords().entries()]
-
-    changed = {
-        "name": "Eldoria book",
-        "entries": {"0": {**WORLD["entries"]["0"], "content": "Dry."}},
-    }
-    run("import", file(WORLD))
-    before = texts()
-    run("import", file(changed, "two.json"))
-    assert texts() == ["Dry."]
-    run("undo", "Eldoria book")
-    assert texts() == before
-    run("undo", "Eldoria book")
-    assert not texts()
 
 
 def test_a_game_that_did_not_ask_has_no_cards(game, mira, admin, file, settings):

@@ -28,7 +28,9 @@ def test_a_command_is_allowed_tried_shown_and_removed(game, builder, smithy):
     builder.do("yes")
     game.service.evennias_clock.advance(0)
     assert "Mira is shown: You forge a sword." in flat("\n".join(builder.heard()))
-    assert smithy.ndb.forged == ["sword"]
+    assert smithy.ndb.forged == ["sword"] and not tried_commands(smithy)
+    builder.do("yes")
+    game.service.evennias_clock.advance(0)
     assert [item.form for item in tried_commands(smithy)] == ["forge <thing>"]
     assert "not tried" not in builder.told("aicommands Mira")
     builder.told("aicommands/remove Mira = forge <thing>")
@@ -38,9 +40,15 @@ def test_a_command_is_allowed_tried_shown_and_removed(game, builder, smithy):
 def test_a_builder_tries_what_a_lock_keeps_for_others(game, builder, smithy):
     builder.told("aicommands/allow Mira = forge <thing>, for perm(Smith)")
     assert "a lock refuses you" in builder.told("aicommands/try Mira = forge sword")
-    builder.do("yes")
+    builder.do("no")
     game.service.evennias_clock.advance(0)
-    assert smithy.ndb.forged == ["sword"] and tried_commands(smithy)
+    for answer, is_tried in (("no", False), ("yes", True)):
+        smithy.ndb.forged = None
+        builder.told("aicommands/try Mira = forge sword")
+        for typed in ("yes", answer):
+            builder.do(typed)
+            game.service.evennias_clock.advance(0)
+        assert smithy.ndb.forged == ["sword"] and bool(tried_commands(smithy)) is is_tried, answer
 
 
 @pytest.mark.parametrize(
@@ -97,7 +105,7 @@ def test_what_cannot_be_done_is_told_in_a_sentence(admin, smithy, builder, line)
     assert allowed_commands(smithy) == ()
 
 
-def test_what_can_never_be_a_tool_is_refused_at_once_with_its_reason(builder, smithy):
+def test_what_can_never_be_a_tool_is_refused_at_once_with_its_reason(game, builder, smithy):
     for form in ("teleport", "@tel <place>", "teleport/quiet <place>", "open <exit>", "py <code>"):
         told = builder.told(f"aicommands/allow Mira = {form}")
         assert "is a command of the staff, and never a tool" in told, form
@@ -105,13 +113,18 @@ def test_what_can_never_be_a_tool_is_refused_at_once_with_its_reason(builder, sm
         told = builder.told(f"aicommands/allow Mira = {form}")
         assert "is a command of accounts, and never a tool" in told, form
     assert allowed_commands(smithy) == ()
-    assert "Allowed for Mira" in builder.told("aicommands Mira = heal <Ann|Bea>, 1 per 30 minutes")
+    builder.told("aicommands Mira = heal <Ann|Bea>, 1 per 30 minutes")
+    builder.do("yes")
+    game.service.evennias_clock.advance(0)
     assert "heal <Ann|Bea>, 1 per 30 minutes" in builder.told("aicommands Mira")
 
 
-def test_a_command_that_is_not_there_is_allowed_with_a_warning(builder, smithy):
-    assert "There is no such command here" in builder.told("aicommands/allow Mira = ring bell")
-    assert [item.form for item in allowed_commands(smithy)] == ["ring bell"]
+def test_a_command_that_is_not_there_is_allowed_after_a_yes(game, builder, smithy):
+    for answer, forms in (("no", []), ("yes", ["ring bell"])):
+        assert "There is no such command here" in builder.told("aicommands Mira = ring bell")
+        builder.do(answer)
+        game.service.evennias_clock.advance(0)
+        assert [item.form for item in allowed_commands(smithy)] == forms, answer
 
 
 def test_only_who_may_edit_the_character_allows_it_commands(game, tavern, smithy):

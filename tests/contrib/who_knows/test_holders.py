@@ -1,14 +1,11 @@
 """Who knows what: the exact holders of planted facts, nothing private for who may not read it."""
 
-from importlib.util import find_spec
-
 import pytest
 from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import PermissionDenied
 
 from evennia_ai.contrib.who_knows import page
 from evennia_ai.contrib.who_knows.holders import find_holders, matches
-from evennia_ai.memory import embedders
 from evennia_ai.policy.conversation.persona_and_lore import LoreEntry
 from evennia_ai.policy.read_permissions import DEFAULTS, Reader
 from tests.contrib.who_knows import town_scene as scene
@@ -41,11 +38,7 @@ def holders(game, who_knows):
         ranks = ["Builder", "Admin"]
         reader = Reader(DEFAULTS, lambda asked: ranks.index(asked) <= ranks.index(permission))
         found = game.result(find_holders(game.service, query, reader, lambda _who: True), 0.01)
-        return {
-            script.character.key: exact
-            for script, rows in found
-            if (exact := [row for row in rows if "near" not in row])
-        }
+        return {script.character.key: rows for script, rows in found}
 
     return holders
 
@@ -127,8 +120,6 @@ def test_twenty_facts_have_exactly_their_holders(
     assert (row["way"], row["from"], row["to"]) == ("told", "Tim", "anybody")
     (row,) = holders("baker owes")["Mira"]
     assert (row["way"], row["from"]) == ("noted", "Ann")
-    assert holders("lant* viol*").keys() == {"Mira", "Bruno"} == holders("*anter*").keys()
-    assert holders("*ante").keys() == {"Mira", "Bruno"} and not holders("lanter")
 
 
 def test_a_hidden_line_is_held_by_nobody(game, town, ann, holders, admin):
@@ -157,7 +148,7 @@ def test_staff_type_it_and_a_builder_learns_nothing_of_secrets(game, town, ann, 
     assert told.replace("dagger", "unicorn") == ask(bea, "aiknows unicorn")
     assert "Weather bores" not in ask(bea, "aiknows weather")  # she may not edit Mira
     assert "Which words" in ask(bea, "aiknows")
-    assert "There is no rumour" in ask(bea, "aiknows #9")
+    assert "There is no rumour" in ask(bea, "airumour/retract 9")
 
 
 @pytest.mark.parametrize(
@@ -168,10 +159,7 @@ def test_staff_type_it_and_a_builder_learns_nothing_of_secrets(game, town, ann, 
         ("Schlüssel", "Der SCHLÜSSEL liegt im Brunnen.", True),
         ("is the", "This is the end.", True),
         ("is the", "No.", False),
-        ("*eller", "Im Weinkeller.", True),
-        ("kell*", "Im Weinkeller.", False),
         ("", "anything", False),
-        ("*", "anything", True),
         ("銀の鍵", "銀の鍵はここ", True),
     ],
 )
@@ -198,15 +186,3 @@ def test_the_page_shows_staff_the_same(game, town, ann, admin, bea, monkeypatch,
     assert "Nobody knows of" in get(bea, "dagger").content.decode()
     shown = get(bea, "weather").content.decode()
     assert "the weather is &lt;" in shown and "<b>fine" not in shown
-
-
-@pytest.mark.skipif(find_spec("onnxruntime") is None, reason="needs the extra embeddings")
-def test_with_an_embedder_other_words_of_the_same_meaning_follow(game, town, who_knows, ask, admin):
-    game.service.memory.embedder = embedders.default()
-    town["Tim"].journal.add("The ferry sank in the storm.")
-    town["Otto"].journal.add("A boat went down when the ferry sailed in the storm.")
-    town["Vera"].journal.add("Lemons are dear this year.")
-    lines = ask(admin, "aiknows ferry sank").splitlines()
-    assert lines[0] == '1 knows of "ferry sank":'
-    assert [line for line in lines if line in town] == ["Tim", "Otto"]
-    assert "similar in meaning" in lines[-2]

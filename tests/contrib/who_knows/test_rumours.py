@@ -41,7 +41,7 @@ def test_a_builder_seeds_a_rumour_and_sees_it_travel(
 ):
     told = ask(admin, f"airumour Mira = {MILL}")
     number = min(who_knows.rumours.by_id)
-    assert f"rumour #{number}" in told
+    assert f"airumour/retract {number}" in told
     assert "1 heard something new" in ask(admin, "airumour/meet")
     assert recalls(vera, "haunted mill") == []
     visit(who_knows)
@@ -50,8 +50,6 @@ def test_a_builder_seeds_a_rumour_and_sees_it_travel(
     assert "Bruno told you" in line and MILL in line
     (line,) = recalls(bruno, "haunted mill")
     assert "Mira told you" in line
-    tree = [line.strip().split(" 2")[0] for line in ask(admin, f"aiknows #{number}").splitlines()]
-    assert tree == [f"#{number} {MILL}", "Mira", "Bruno", "Vera"]
     assert "known to 3" in ask(admin, "airumour")
     told = ask(admin, "aiknows haunted mill")
     assert "3 know of" in told and "told, from Bruno" in told

@@ -31,8 +31,8 @@ class CardCommand(BaseCommand):
         give.add_argument("file", help="such as mira.json, mira.png or mira.charx")
         give.add_argument("--picture", help="a PNG picture for the card")
 
-        undo = parts.add_parser("undo", help="take the last import back; the game must be stopped")
-        undo.add_argument("name", help="a character, or a lorebook as `import` told it")
+        undo = parts.add_parser("undo", help="take the last card back; the game must be stopped")
+        undo.add_argument("name", help="a character")
 
     def handle(self, *args: Any, **options: Any) -> None:
         if "cards" not in game_setting("EXTENSIONS", ()):
