@@ -108,8 +108,8 @@ def undo_import(name: str, say: Say) -> None:
 def find_character(name: str) -> Any:
     """Return the character with a name or number, None without one; raises ConfigError."""
     wanted = {"id": name[1:]} if NUMBER.fullmatch(name) else {"db_key__iexact": name}
-    found = ObjectDB.objects.filter(**wanted)
-    matches = [item for item in found if isinstance(item, DefaultCharacter)]
+    rows = ObjectDB.objects.filter(**wanted)
+    matches = [item for item in rows if isinstance(item, DefaultCharacter)]
     if len(matches) > 1:
         numbers = ", ".join(item.dbref for item in matches)
         raise ConfigError(f"Several characters are called '{name}': name one of {numbers}.")

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from evennia.server.signals import SIGNAL_OBJECT_POST_PUPPET
 from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai import models, signals
@@ -18,9 +17,9 @@ from evennia_ai.contrib.promises.promise_records import (
     THEIRS,
     Promises,
     PromiseSettings,
+    due_words,
 )
 from evennia_ai.contrib.promises.promise_tools import leave_message, promise
-from evennia_ai.contrib.promises.promise_words import due_words
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.extension import EntryReader, Extension, Revision, Tool
 from evennia_ai.messages import Audience
@@ -49,9 +48,7 @@ class PromisesExtension(Extension):
         self.keeper = PromiseKeeper(services)
         signals.service_started.connect(self._begin)
         signals.company_changed.connect(self._meet)
-        signals.assistant_woke.connect(self._meet)
         signals.turn_finished.connect(self._hear)
-        SIGNAL_OBJECT_POST_PUPPET.connect(self._enter)
         return True
 
     def tools(self) -> Iterable[Tool]:
@@ -104,15 +101,8 @@ class PromisesExtension(Extension):
             self._services.slices.put(read_last_turns, script.mind, 1, True)
 
     def _meet(self, character: Any, **_signal: Any) -> None:
-        mind = character.ai_mind
-        if character in self.keeper.due and mind and self in mind.services.extensions:
-            mind.services.slices.put(self.keeper.attend, character)  # it may be walking just now
-
-    def _enter(self, sender: Any, **_signal: Any) -> None:
-        """Notice a player who logs in beside a character; not every game's typeclass tells it."""
-        for character in list(self.keeper.due):
-            if character.location and character.location is sender.location:
-                self._meet(character)
+        if self.keeper.is_attending(character):
+            self.keeper.attend(character)  # it may be walking just now
 
     def _hear(self, character: Any, turns: int, **_signal: Any) -> None:
         """Read what the last turns agreed on, and tell what is due to those who are here."""

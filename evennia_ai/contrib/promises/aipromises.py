@@ -2,8 +2,14 @@
 
 from evennia_ai.commands.common import AICommand, CommandResult, UsageError
 from evennia_ai.commands.rendering import seen_lines
-from evennia_ai.contrib.promises.promise_records import CANCELLED, LETTER, OPEN, THEIRS, Promises
-from evennia_ai.contrib.promises.promise_words import due_words
+from evennia_ai.contrib.promises.promise_records import (
+    CANCELLED,
+    LETTER,
+    OPEN,
+    THEIRS,
+    Promises,
+    due_words,
+)
 from evennia_ai.game.client_text import clean_output
 from evennia_ai.policy.records.memory_listing import count_shown, may_read
 from evennia_ai.policy.records.record import Record

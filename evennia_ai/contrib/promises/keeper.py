@@ -4,14 +4,15 @@ What is to be done follows from the records, the world's time and where everybod
 restart goes on from there. What is told, and that it was told, is one transaction.
 """
 
+import math
 from functools import partial
 from typing import Any
 
 from evennia.objects.models import ObjectDB
-from twisted.logger import Logger
 
 from evennia_ai.contrib.promises.promise_records import (
     ASKED,
+    CANCELLED,
     FAILED,
     KEPT,
     LETTER,
@@ -21,37 +22,34 @@ from evennia_ai.contrib.promises.promise_records import (
     THEIRS,
     Promises,
 )
-from evennia_ai.contrib.promises.promise_words import speak_to, words_for
 from evennia_ai.contrib.promises.ways import place_of, ways_from
 from evennia_ai.errors import NothingDone, StoreUnavailable
-from evennia_ai.game.perception import find_object, listening_objects
+from evennia_ai.game.perception import display_name, find_object, listening_objects
+from evennia_ai.game.texts import text
+from evennia_ai.messages import PUPPETED, SAY, WHISPER, Authors, IncomingEvent
 from evennia_ai.policy.audience import of_record
 from evennia_ai.policy.records.record import Record
+from evennia_ai.ports import ToolContext
 from evennia_ai.signals import deed_done
 from evennia_ai.store.attributes import write_attribute
+from evennia_ai.store.names import list_names
 from evennia_ai.store.transactions import brief_transaction, store_errors
-
-log = Logger()
+from evennia_ai.tools.registry import note_circumstances
+from evennia_ai.tools.speech import speak
 
 FOLLOWING = "ai_following"
 STEP_S = 2.0  # between two exits
 LOOK_S = 30.0  # at most, while something is due: the world's clock may have been set
 EARLY_S, AHEAD_S = 300.0, 60.0  # of the world, and of real time for thirty exits
-NEVER = float("inf")
+LINES = {KEPT: "promise_here", CANCELLED: "promise_failed"}
 DEEDS = {KEPT: "promise kept", MISSED: "promise broken"}  # of the other
 
 
 class PromiseKeeper:
-    """The one keeper of a server: it wakes when the next thing of any character is due.
-
-    ``due`` has, in the world's seconds, when each character with something to do or to tell must
-    do it next; `NEVER` for one that only has something to tell.
-    """
+    """Looks at the promises of each character with some, by the timer of all assistants."""
 
     def __init__(self, services: Any) -> None:
         self._services = services
-        self.due: dict[Any, float] = {}
-        self._call: Any = None
         self._waited: set[tuple[int, str]] = set()  # at which appointments, in this process
 
     def begin(self) -> None:
@@ -60,29 +58,29 @@ class PromiseKeeper:
             with store_errors():
                 rows = ObjectDB.objects.filter(db_attributes__db_attrtype=Promises.kind)
                 for character in rows.distinct():
-                    self._services.slices.put(self.attend, character)
+                    self.attend(character)
         except StoreUnavailable:
             self._services.clock.callLater(LOOK_S, self.begin)
 
     def attend(self, character: Any) -> None:
-        """Do what a character must do now, and plan when to look at it next."""
+        """Look at a character soon, and from then on while something is to do or to tell."""
+        work = partial(self._attend, character)
+        self._services.timer.keep((Promises.kind, character.id), 0.0, work)
+
+    def is_attending(self, character: Any) -> bool:
+        return (Promises.kind, character.id) in self._services.timer.entries
+
+    def _attend(self, character: Any) -> float | None:
+        """Do what a character must do now; returns the seconds until the next look."""
         if not character.pk or not getattr(character, "ai_mind", None):
-            self.due.pop(character, None)
-            return
-        self.due[character] = self._later(LOOK_S)
-        try:
-            with store_errors():
-                if character.ai_mind.services.accepting:
-                    self._close(character)
-                    self._meet(character)
-                    self.due[character] = self._go(character)
-                if not Promises.of(character).active():
-                    del self.due[character]
-        except StoreUnavailable as error:
-            log.info("{name}: a promise waits: {error}", name=character.key, error=error)
-        except Exception:  # noqa: BLE001  # hooks of the game may raise anything
-            log.failure("{name}: a promise cannot be kept now", name=character.key)
-        self._plan()
+            return None
+        with store_errors():
+            wait_s = LOOK_S
+            if character.ai_mind.services.accepting:
+                self._close(character)
+                self._meet(character)
+                wait_s = self._go(character)
+            return wait_s if Promises.of(character).active() else None
 
     def _close(self, character: Any) -> None:
         """End the appointments to which nobody came, or the character did not."""
@@ -154,7 +152,7 @@ class PromiseKeeper:
             )
 
     def _go(self, character: Any) -> float:
-        """Go a step to where the character must be now; returns when to look again.
+        """Go a step to where the character must be now; returns the seconds until the next look.
 
         That is the place of the next appointment that is not late, else of the last that it can
         still wait for, else the place from which it came.
@@ -166,28 +164,28 @@ class PromiseKeeper:
         if record:
             goal = place_of(record)
         elif left is None:
-            return min(map(self._begins, open_ones), default=NEVER)
+            return self._wait_s(min(map(self._begins, open_ones), default=math.inf))
         elif self._is_met(character, left):
-            return self._later(LOOK_S)
+            return LOOK_S
         else:
             goal = find_object(left["back"])
         path = ways_from(character).get(goal)
         wake(character)
         if record and path == []:  # somebody may come unnoticed, as by a builder's command
             self._waited.add((character.id, record["id"]))
-            return float(min(record["until"] + self._pace, self._later(LOOK_S)))
+            return self._wait_s(record["until"] + self._pace)
         if left and not (record or path):
             store.update(left["id"], back="")
-            return self._later(STEP_S)
+            return STEP_S
         if not may_act(character) or character.ai_mind.ticker.is_ticking:
-            return self._later(STEP_S)
+            return STEP_S
         if record and path and left is None:
             store.update(record["id"], back=character.location.dbref)
         if path and walk(character, path[0]):
-            return self._later(STEP_S)
+            return STEP_S
         if record:
             store.update(record["id"], reason="no_way")
-        return self._later(LOOK_S)
+        return LOOK_S
 
     def _is_met(self, character: Any, record: Record) -> bool:
         """Return True while a character is at an appointment with the other."""
@@ -206,23 +204,9 @@ class PromiseKeeper:
     def _now(self) -> float:
         return float(self._services.world_clock.seconds())
 
-    def _later(self, seconds: float) -> float:
-        return self._now() + seconds * self._pace
-
-    def _plan(self) -> None:
-        """Wake when the earliest thing is due; without one, never."""
-        if self._call and self._call.active():
-            self._call.cancel()
-        first = min(self.due.values(), default=NEVER)
-        if first < NEVER:
-            wait_s = min(max((first - self._now()) / self._pace, 0.5), LOOK_S)
-            self._call = self._services.clock.callLater(wait_s, self._wake)
-
-    def _wake(self) -> None:
-        for character in [item for item, at in self.due.items() if at <= self._later(0.1)]:
-            self._services.slices.put(partial(self.attend, character))
-            self.due[character] = self._later(LOOK_S)
-        self._plan()
+    def _wait_s(self, at: float) -> float:
+        """Return the seconds until a time of the world, or until the clock may have been set."""
+        return min(max((at - self._now()) / self._pace, 0.5), LOOK_S)
 
 
 def appointments_of(character: Any) -> list[Record]:
@@ -248,3 +232,46 @@ def walk(character: Any, way: Any) -> bool:
         write_attribute(character, FOLLOWING, None)
     way.at_traverse(character, way.destination)
     return character.location is not start
+
+
+def words_for(record: Record, state: str, character: Any, person: Any) -> str:
+    """Return what somebody is told of a record that comes to a state."""
+    values = {"name": display_name(person, character), "what": f'"{record["content"]}"'}
+    if record["kind"] == LETTER:
+        return text("letter_told", sender=list_names([record["source_entity"]]), **values)
+    if state in (FAILED, CANCELLED):
+        values["reason"] = text(f"promise_{record['reason']}")
+    return text(LINES.get(state, f"promise_{state}"), **values)
+
+
+def speak_to(character: Any, person: Any, words: str, is_private: bool, authors: Authors) -> None:
+    """Let a character speak to somebody, in a whisper if it is private; raises NothingDone."""
+    mind, heard_by = character.ai_mind, frozenset({person.dbref})
+    context = ToolContext(
+        assistant=mind.tool_executor.tools,
+        character=character,
+        audience=heard_by if is_private else mind.services.world.listeners(character),
+        private=is_private,
+        speakers=frozenset(),
+        authors=authors,
+        waiting=heard_by,
+    )
+    note_circumstances(context)
+    character.ndb.ai_acting = True
+    try:
+        speak(context, words, **({"receivers": [person], "whisper": True} if is_private else {}))
+    finally:
+        character.ndb.ai_acting = False
+        character.ndb.ai_confidants = character.ndb.ai_authors = None
+    own = IncomingEvent(
+        kind=WHISPER if is_private else SAY,
+        speaker=character.dbref,
+        speaker_name=mind.who.name,
+        text=words,
+        audience=context.audience,
+        private=is_private,
+        reason=PUPPETED,
+        evidence=PUPPETED,
+        authors=context.all_authors,
+    )
+    mind.services.inbox_queue.put(mind.hearing, own)

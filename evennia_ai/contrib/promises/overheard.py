@@ -21,8 +21,7 @@ from twisted.logger import Logger
 from evennia_ai import models
 from evennia_ai.config.profiles import OFFLINE
 from evennia_ai.contrib.promises import promise_tools
-from evennia_ai.contrib.promises.promise_records import LETTER, OWN, THEIRS, Promises
-from evennia_ai.contrib.promises.promise_words import due_words
+from evennia_ai.contrib.promises.promise_records import LETTER, OWN, THEIRS, Promises, due_words
 from evennia_ai.contrib.promises.ways import place_in
 from evennia_ai.contrib.promises.when import MARK, NamedTime, find_time
 from evennia_ai.errors import NothingDone, StoreUnavailable

@@ -9,6 +9,7 @@ from evennia_ai.config.declared import Bounds
 from evennia_ai.policy.records.record import BaseRecord, Dbref, Record, Time, Words, make_record
 from evennia_ai.ports import RecordStore
 from evennia_ai.ports.records import anew
+from evennia_ai.ports.world import WorldClock
 
 OWN, THEIRS, LETTER = "own", "theirs", "letter"
 OPEN, KEPT, MISSED, FAILED, CANCELLED = "open", "kept", "missed", "failed", "cancelled"
@@ -28,11 +29,6 @@ class PromiseSettings:
         20,
         "Maximum open promises and messages that one person's words may cause. 0 allows none.",
         Bounds(0, 100),
-    )
-    letters_by_mail: bool = setting(
-        False,
-        "Send messages for players at once by Evennia's contrib `mail`, instead of telling them at "
-        "the next meeting. Your game must have the contrib's command for characters.",
     )
 
 
@@ -97,3 +93,9 @@ def is_same(record: Record, other: Record) -> bool:
     same = all(record[name] == other[name] for name in names)
     says_same = record["place"] or record["content"].casefold() == other["content"].casefold()
     return bool(same and says_same and abs(record["due"] - other["due"]) < SAME_S)
+
+
+def due_words(record: Record, clock: WorldClock) -> str:
+    """Return where and when a promise is due, "" for a letter."""
+    when = clock.describe(clock.date(record["due"])) if record["due"] else ""
+    return ", ".join(filter(None, (record["where"], when)))
