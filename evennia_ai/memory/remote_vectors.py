@@ -6,12 +6,14 @@ from datetime import datetime
 from functools import lru_cache
 from itertools import islice, pairwise
 from typing import Any, cast
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from twisted.internet import defer
 from twisted.internet.defer import Deferred, inlineCallbacks
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
+from twisted.python.failure import Failure
 
 from evennia_ai.errors import ProviderError, TurnAborted
 from evennia_ai.memory.local_models import kinds_of
@@ -31,10 +33,29 @@ MOST_FAILURES = 50  # whose times are kept
 MOST_TEXTS = 2_000  # that are compared with each other, whose vectors are kept: 3 MB
 
 
+_late_until = WeakKeyDictionary[Any, float]()  # the clock's second, by embedder
+
+
+def is_late(embedder: Embedder | RemoteEmbedder, clock: Clock) -> bool:
+    """Return True if an embedder was late in the last `PAUSE_S`, whoever waited for it."""
+    return clock.seconds() < _late_until.get(embedder, 0.0)
+
+
 def asked_in_time(embedder: RemoteEmbedder, queries: Sequence[str], clock: Clock) -> Deferred[Any]:
-    """Fire with the vectors of queries; fails with a ProviderError or TimeoutError."""
+    """Fire with the vectors of queries; fails with a ProviderError or TimeoutError.
+
+    Of a late embedder it fails at once: of the searches of one line, only the first waits.
+    """
+    if is_late(embedder, clock):
+        return defer.fail(defer.TimeoutError("the embedder was late just now"))
+
+    def note(failure: Failure) -> Failure:
+        if failure.check(defer.TimeoutError):
+            _late_until[embedder] = clock.seconds() + PAUSE_S
+        return failure
+
     vectors = embedder.embed_later([*map(readable, queries)], query=True)
-    return vectors.addTimeout(TIME_S, cast(IReactorTime, clock))
+    return vectors.addTimeout(TIME_S, cast(IReactorTime, clock)).addErrback(note)
 
 
 class RemoteVectors:

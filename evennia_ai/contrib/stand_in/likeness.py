@@ -10,7 +10,7 @@ from twisted.internet.defer import Deferred, inlineCallbacks, maybeDeferred
 
 from evennia_ai.contrib.stand_in.languages import Language
 from evennia_ai.errors import MemoryUnavailable, ProviderError
-from evennia_ai.memory.remote_vectors import TIME_S
+from evennia_ai.memory.remote_vectors import TIME_S, is_late
 from evennia_ai.ports import Embedder, RemoteEmbedder
 from evennia_ai.scheduling import Clock, Coroutine
 
@@ -49,7 +49,8 @@ class VectorCache:
                 new = [text for text, key in keys.items() if key not in self._kept][:MOST_NEW]
                 if new and not self._is_late:
                     made = maybeDeferred(_embed, embedder, new, is_query)
-                    yield self._in_time(made, clock, [keys[text] for text in new])
+                    most_s = 0.0 if is_late(embedder, clock) else TIME_S
+                    yield self._in_time(made, clock, most_s, [keys[text] for text in new])
                 kept = {text: self._kept.get(key) for text, key in keys.items()}
                 vectors |= {text: row for text, row in kept.items() if row is not None}
         except (ProviderError, MemoryUnavailable):
@@ -58,7 +59,9 @@ class VectorCache:
             del self._kept[key]
         return vectors
 
-    def _in_time(self, made: Deferred[Any], clock: Clock, keys: Sequence[bytes]) -> Deferred[None]:
+    def _in_time(
+        self, made: Deferred[Any], clock: Clock, most_s: float, keys: Sequence[bytes]
+    ) -> Deferred[None]:
         """Fire when vectors are made and kept, or late; fails with their error."""
         here = Deferred[None]()
 
@@ -75,7 +78,7 @@ class VectorCache:
                 timer.cancel()
                 here.callback(result)
 
-        timer = clock.callLater(TIME_S, late)
+        timer = clock.callLater(most_s, late)
         made.addCallback(keep).addBoth(end)
         return here
 
