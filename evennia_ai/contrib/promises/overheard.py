@@ -52,7 +52,7 @@ PLACE, TIME = "gate", "noon"  # of the examples
 # ones wrongly (MiniLM). Of the lines of a stranger that were read unseen, 31 of 40 appointments and
 # 39 of 40 messages were right in all, and 2 of 40 others were read as promises.
 SHARPNESS, RIDGE, SHARED_WORDS, UNSURE = 2.0, 0.3, 1.0, 0.05
-WORTH_TELLING = 0.2  # a text less like every kind is not told as misunderstood
+WORTH_TELLING = 0.4  # of ten lines that are none, none is told as misunderstood (at 0.2, five)
 MOST_TEXTS = 8  # of a turn
 LATEST = 16  # messages of the last turns
 TOOLS = frozenset({"promise", "leave_message"})
