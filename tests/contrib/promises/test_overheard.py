@@ -118,6 +118,7 @@ def test_a_small_model_agrees_or_refuses_and_knows_what_it_promised(small, game,
 
 
 def test_staff_read_why_nothing_was_noted(small, game, ann, admin):
+    pytest.importorskip("evennia_ai.contrib.explanations")
     game.assistant("Old Otto", small.gate)
     whys = {
         "Mira, when you next see Old Otto, the boat leaves at noon.": overheard.NO_MESSAGE,

@@ -6,6 +6,8 @@ from twisted.internet.defer import Deferred
 from evennia_ai.models import Event
 from tests.game import extensions_scene
 
+for needed in ("promises", "explanations"):
+    pytest.importorskip(f"evennia_ai.contrib.{needed}")
 asked_for = extensions_scene.asked_for
 
 
@@ -21,7 +23,6 @@ class Late:
 @pytest.fixture
 def stand_in(service):
     """Return the way to the stand-in, which the game of `asked_for` lacks."""
-    pytest.importorskip("evennia_ai.contrib.stand_in", reason="the stand-in is left out")
     return service.gateway
 
 
