@@ -50,8 +50,7 @@ class TriggersExtension(Extension):
 
     def resume(self, sender: Any, **_more: Any) -> None:
         """Take up what triggers wait for that no event tells of, after a start."""
-        keys = ("trigger_rules", triggers.FORMER)
-        scripts = AssistantScript.objects.filter_family(db_attributes__db_key__in=keys).distinct()
+        scripts = AssistantScript.objects.filter_family(db_attributes__db_key="trigger_rules")
         for script in scripts.exclude(db_obj=None) if self in sender.extensions else ():
             sender.slices.put(surroundings.follow_clock, script)
             sender.slices.put(surroundings.offer_use, script)

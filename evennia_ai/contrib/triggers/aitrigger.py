@@ -10,7 +10,7 @@ from evennia.objects.models import ObjectDB
 from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.commands.common import AICommand, CommandResult, UsageError
-from evennia_ai.contrib.triggers import rates, surroundings, triggers
+from evennia_ai.contrib.triggers import surroundings, triggers
 from evennia_ai.contrib.triggers.occasions import Occasion, fits
 from evennia_ai.contrib.triggers.parsing import (
     EVERYBODY,
@@ -25,6 +25,7 @@ from evennia_ai.contrib.triggers.parsing import (
 from evennia_ai.errors import ConfigError, NothingDone
 from evennia_ai.game.client_text import clean_output
 from evennia_ai.messages import ToolCallRequest
+from evennia_ai.policy.retrieval.words import stem
 from evennia_ai.scheduling import Coroutine
 from evennia_ai.turn.tool_executor import DONE
 
@@ -120,23 +121,29 @@ class CmdAITrigger(AICommand):
         self.msg("\n".join(lines))
 
     def read(self, written: str, number: int) -> tuple[Trigger, list[str]]:
-        """Return a trigger, and a note on who nobody is; "a guest" is then anybody.
+        """Return a trigger, and a note on who or what is not there; "a guest" is then anybody.
 
         Raises ConfigError.
         """
         me, note = self.script.character.key, []
         trigger = read_trigger(written, number, me)
+        if trigger.thing and not self.is_there(trigger.thing):
+            note = [f"Nothing is called '{clean_output(trigger.thing, 40)}' yet."]
         for name in {trigger.actor, trigger.victim or ""} - {"", PLAYER, EVERYBODY}:
-            is_called = Q(db_key__icontains=name.split()[-1]) | Q(db_tags__db_key__iexact=name)
-            if not fits(name, ObjectDB.objects.filter(is_called)[:MOST_CALLED], self.caller):
-                note = [f"Nobody is called '{clean_output(name, 40)}' yet."]
-                anybody = re.sub(
-                    rf"(?i)\b(?:an?|any|every) {re.escape(name)}\b", "somebody", written
-                )
-                if anybody != written:
-                    note = [f"Nobody is called '{clean_output(name, 40)}': anybody sets it off."]
+            if not self.is_there(name):
+                pattern = rf"(?i)\b(?:an?|any|every) {re.escape(name)}\b"
+                anybody = re.sub(pattern, "somebody", written)
+                then = " yet." if anybody == written else ": anybody sets it off."
+                note.append(f"Nobody is called '{clean_output(name, 40)}'{then}")
                 trigger = read_trigger(anybody, number, me)
         return trigger, note
+
+    def is_there(self, name: str) -> bool:
+        """Return True if somebody or something of the game may have a name."""
+        last = stem(name.rsplit(maxsplit=1)[-1].lower())
+        is_called = Q(db_key__icontains=last) | Q(db_tags__db_key__iexact=name)
+        objects = ObjectDB.objects.filter(is_called | Q(db_typeclass_path__icontains=last))
+        return fits(name, objects[:MOST_CALLED], self.caller)
 
     def chosen(self) -> Trigger:
         """Return the trigger with the number that was typed; raises UsageError."""
@@ -169,7 +176,7 @@ class CmdAITrigger(AICommand):
             context = triggers.context_of(mind, occasion)
             result = yield self.services.toolbox.run(context, call, dry=True)
             problems += [clean_output(result.text)] * (result.state != DONE)
-        if wait_s := rates.wait_of(mind.who.character, trigger, occasion, self.services):
+        if wait_s := triggers.wait_of(mind.who.character, trigger, occasion, self.services):
             again = f"again in {wait_s / 60:.0f} min" if wait_s < math.inf else "not again"
             problems.append(f"For you it acted lately; {again}.")
         if not mind.status.may_think() or mind.sleep.is_asleep:

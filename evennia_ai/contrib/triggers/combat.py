@@ -9,7 +9,7 @@ from twisted.logger import Logger
 
 from evennia_ai.contrib.triggers import triggers
 from evennia_ai.contrib.triggers.occasions import Occasion, minds_near
-from evennia_ai.contrib.triggers.rates import FIGHT_S, note_blow
+from evennia_ai.contrib.triggers.triggers import FIGHT_S, note_blow
 from evennia_ai.errors import ConfigError
 from evennia_ai.game.perception import name_in_act
 

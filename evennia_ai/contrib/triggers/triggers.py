@@ -1,11 +1,14 @@
-"""What the triggers of a character do when something happens.
+"""What the triggers of a character do when something happens, and how often.
 
 What one says or does is a tool call in a turn of its own, which the log keeps and `aiwhy` explains;
-"forget me" clears it there.
+"forget me" clears it there. The log also tells when one last acted, so that a restart keeps that.
 """
 
 import json
+import re
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from typing import Any
 
 from evennia.objects.objects import DefaultExit
@@ -13,7 +16,8 @@ from twisted.internet.defer import inlineCallbacks
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
-from evennia_ai.contrib.triggers import parsing, rates
+from evennia_ai import models
+from evennia_ai.contrib.triggers import parsing
 from evennia_ai.contrib.triggers.occasions import (
     Occasion,
     count_together,
@@ -29,25 +33,28 @@ from evennia_ai.policy.audience import BUILDER
 from evennia_ai.policy.texts import read_typed_call
 from evennia_ai.ports import ToolContext
 from evennia_ai.scheduling import Coroutine
-from evennia_ai.store.attributes import read_attribute, write_attributes
+from evennia_ai.store.transactions import store_errors
+from evennia_ai.turn.prompt_contexts import TurnKind
 
 log = Logger()
 
-FORMER = "triggers"  # the Attribute of an assistant that had them before they were a setting
 NEAR = 0.6  # the cosine from which a line means what a trigger waits for
 USE_COMMAND, MOVE = "use_command", "move"  # tools; the first is of the extension command_tools
 PAUSE_S, LATEST_S = 0.5, 60.0  # while a turn is under way
 URGENT, NOTEWORTHY, KNOWN = 7, 4, 3  # as `notify` has importance
+TRIGGERED = TurnKind("trigger", "")  # asks no model
+MOST_A_MINUTE = 30  # acts of all triggers of one character
+FIGHT_S = 60.0  # without a blow, and the next one begins another fight
+FIRED = re.compile(r"trigger (\d+) by (\S*):")
+Times = defaultdict[tuple[int, str], list[float]]  # by trigger and person; of all by (0, "")
 
 
 def triggers_of(script: Any) -> tuple[Trigger, ...]:
     """Return the triggers of an assistant, which are read again where their setting changed."""
     written = script.config.part(TriggerSettings).trigger_rules
     if script.ndb.ai_triggers is None or script.ndb.ai_trigger_rules != written:
-        former = [] if written else read_attribute(script, FORMER) or []
-        rules = written or "\n".join(f"{row['number']} {row['text']}" for row in former)
         script.ndb.ai_trigger_rules, script.ndb.ai_trigger_times = written, None
-        script.ndb.ai_triggers = tuple(parsing.read_rules(rules, script.character.key))
+        script.ndb.ai_triggers = tuple(parsing.read_rules(written, script.character.key))
     triggers: tuple[Trigger, ...] = script.ndb.ai_triggers
     return triggers
 
@@ -63,7 +70,6 @@ def write_triggers(script: Any, triggers: Sequence[Trigger], last: int = 0) -> N
 
     ``last`` is the highest number that one of them ever had.
     """
-    write_attributes(script, **{FORMER: None})
     script.mind.settings.write({"trigger_rules": parsing.write_rules(triggers, last) or None})
 
 
@@ -118,9 +124,9 @@ def set_off(mind: Any, trigger: Trigger, occasion: Occasion) -> Coroutine[None]:
     services, character = mind.around.services, mind.who.character
     if trigger.kind == parsing.SAYS and not (yield is_meant(trigger, occasion, services)):
         return
-    if rates.wait_of(character, trigger, occasion, services) > 0:
+    if wait_of(character, trigger, occasion, services) > 0:
         return
-    rates.note_act(character.assistant, trigger, occasion, services)
+    note_act(character.assistant, trigger, occasion, services)
     services.slices.put(act_soon, mind, trigger, occasion, services.clock.seconds() + LATEST_S)
 
 
@@ -154,7 +160,7 @@ def act_on(mind: Any, trigger: Trigger, occasion: Occasion) -> Coroutine[None]:
     detail = f"{trigger.name} by {occasion.by}: {trigger.text}"
     yield mind.ticker.run_instead(
         lambda: mind.turn_runner.run_call(
-            context_of(mind, occasion), name, json.dumps(arguments), detail, rates.TRIGGERED, events
+            context_of(mind, occasion), name, json.dumps(arguments), detail, TRIGGERED, events
         )
     )
 
@@ -241,3 +247,60 @@ def importance_of(mind: Any) -> int:
         return NOTEWORTHY
     mind.autonomy.note_act()
     return URGENT
+
+
+def key_of(trigger: Trigger, by: str) -> tuple[int, str]:
+    """Return what a rate counts: a trigger, and who set it off if persons count apart."""
+    return trigger.number, by if trigger.each else ""
+
+
+def wait_of(character: Any, trigger: Trigger, occasion: Occasion, services: Any) -> float:
+    """Return the seconds until a trigger may act again, 0 if it may now."""
+    now, times = services.now().timestamp(), times_of(character.assistant, services)
+    began, _last = character.ndb.ai_fight or (now, now)
+    within_s = trigger.within_s or now - began + 1
+    waits = (wait(times[key_of(trigger, occasion.by)], trigger.most, within_s, now),
+             wait(times[0, ""], MOST_A_MINUTE, 60.0, now))  # fmt: skip
+    return max(0.0, *waits)
+
+
+def wait(times: Sequence[float], most: int, within_s: float, now: float) -> float:
+    earliest = times[-most] if len(times) >= most else -float("inf")
+    return earliest + within_s - now if earliest <= now else 0.0
+
+
+def note_act(script: Any, trigger: Trigger, occasion: Occasion, services: Any) -> None:
+    """Count an act of a trigger from now on."""
+    times, now = times_of(script, services), services.now().timestamp()
+    for key, most in ((key_of(trigger, occasion.by), trigger.most), ((0, ""), MOST_A_MINUTE)):
+        times[key] = [*times[key][1 - most or len(times[key]) :], now]
+
+
+def note_blow(character: Any, services: Any) -> None:
+    """Note that a fight goes on near a character, or begins."""
+    now = services.now().timestamp()
+    began, last = character.ndb.ai_fight or (now, now)
+    character.ndb.ai_fight = (began if now - last < FIGHT_S else now, now)
+
+
+def times_of(script: Any, services: Any) -> Times:
+    """Return when triggers last acted, from the log once in this process."""
+    times: Times | None = script.ndb.ai_trigger_times
+    if times is None:
+        times, triggers = defaultdict(list), {item.number: item for item in script.ndb.ai_triggers}
+        rows = {"assistant_id": script.id}
+        longest_s = max((item.within_s for item in triggers.values()), default=0.0)
+        if longest_s < float("inf"):
+            rows["at__gte"] = services.now() - timedelta(seconds=max(longest_s, FIGHT_S))
+        turns = models.Turn.objects.filter(**rows, context=TRIGGERED.name).order_by("id")
+        notes = models.Event.objects.filter(**rows, kind__startswith="trigger ").order_by("id")
+        with store_errors():
+            acts = [*turns.values_list("detail", "at")]
+            acts += [(f"{kind} by {who}:", at)
+                     for kind, who, at in notes.values_list("kind", "speaker", "at")]  # fmt: skip
+        for detail, at in acts:
+            match = FIRED.match(detail)
+            if match and (item := triggers.get(int(match[1]))):
+                times[key_of(item, match[2])].append(at.timestamp())
+        script.ndb.ai_trigger_times = times
+    return times

@@ -151,10 +151,14 @@ WRONG = {
 }
 
 
-def test_what_cannot_be_read_is_told(mira, bea):
+def test_what_cannot_be_read_is_told(game, mira, ann, bea):
     for written, problem in WRONG.items():
         assert problem in bea.told(f"aitrigger Mira = {written}").replace("\n", " "), written
     assert not triggers_of(mira.assistant)
+    game.thing("sword", ann.character)
+    told = bea.told("aitrigger Mira = when Zoe fondles the sord: say Hey")
+    assert "Nothing is called 'sord' yet" in told and "Nobody is called 'Zoe' yet" in told
+    assert "is called" not in bea.told("aitrigger Mira = when Ann fondles the swords: say Hey")
 
 
 def test_help_shows_each_way(mira, bea):
@@ -292,14 +296,11 @@ def test_each_sentence_of_strangers_acts_exactly_once(game, tavern, mira, ann, b
 
 
 def test_the_rules_are_a_setting_that_files_of_minds_carry(mira, yard, bea):
-    former = {"number": 3, "text": "when somebody enters: say Old", "added": 0.0}
-    write_attribute(mira.assistant, "triggers", [former])
-    mira.assistant.nattributes.remove("ai_triggers")
-    assert "3. when somebody enters: say Old" in bea.told("aitrigger Mira")
+    give(mira, "when somebody enters: say Old")
     for _ in range(2):  # no number is used twice
         bea.do("aitrigger Mira = when somebody leaves: say Bye")
-        bea.do("aitrigger/remove Mira = 4")
-    rules = "3 when somebody enters: say Old\n5 when somebody leaves: say Bye"
+        bea.do("aitrigger/remove Mira = 2")
+    rules = "1 when somebody enters: say Old\n3 when somebody leaves: say Bye"
     assert own_settings(mira.assistant)["trigger_rules"] == rules
 
 
