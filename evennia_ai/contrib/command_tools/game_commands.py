@@ -82,9 +82,7 @@ def use_command(context: ToolContext, arguments: CommandArguments) -> Coroutine[
         return ToolResult(REFUSED, str(error))
     note_use(character.assistant, allowed, context.assistant.services.now().timestamp())
     shown = yield run_command(character, invocation)
-    text = (
-        f"The game showed you: {quoted(shown)}" if shown else "Done. The game showed you nothing."
-    )
+    text = f"The game showed you: {quoted(shown)}" if shown else NOTHING_SHOWN
     vouched = all(command.is_game_text for command in allowed) or not shown
     return ToolResult(DONE, text, authors=frozenset({GAME if vouched else STRANGER}))
 
