@@ -39,6 +39,7 @@ from tests.selections import (
     PROPERTY,
     PURE,
     SMALL,
+    without_a_test_of,
 )
 
 ROOT = environment.ROOT
@@ -264,11 +265,12 @@ def postgresql_step(version: str) -> Step:
 
 
 def folders(marks: str) -> list[str]:
-    """Return arguments that leave out the folders without a test of these marks."""
+    """Return arguments that leave out the folders and files without a test of these marks."""
     if marks.startswith("e2e"):
         return ["tests/e2e"]
     without = {SMALL: MARKED, PROPERTY: ("bench", "e2e")}.get(marks, ("bench", "e2e", *PURE))
-    return [f"--ignore=tests/{name}" for name in without]
+    names = (*(f"tests/{name}" for name in without), *without_a_test_of(marks))
+    return [f"--ignore={name}" for name in names]
 
 
 SUITES: dict[str, Callable[[dict[str, str]], list[Result]]] = {

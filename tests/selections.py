@@ -1,5 +1,7 @@
 """Which tests a step of `run` selects: marks, and files where importing all would take long."""
 
+import re
+from collections.abc import Iterator
 from pathlib import Path
 
 SMALL = "not game and not e2e and not bench and not campaign"
@@ -30,6 +32,12 @@ ON_POSTGRESQL = (
 # campaigns.
 MARKED = ("bench", "e2e", "game")
 PURE = ("llm", "memory", "policy", "turn")
+# A file in which a step has a test, by its path and text.
+HOLDS = {
+    GAME: re.compile(r"\Atests/game/|mark\.game|\.pytestmark|import pytestmark"),
+    CAMPAIGN: re.compile(r"campaign|short_form|\.pytestmark|import pytestmark"),
+    SMALL: re.compile(r"\A(?!.*^pytestmark = [^\n]*mark\.game)", re.M | re.S),
+}
 # The main path through each room. It stands for the game tests on an interpreter whose Evennia and
 # whose Python the ones before and after it try.
 MAIN_PATHS = (
@@ -55,3 +63,11 @@ ON_OTHER_LINE = (
         if Path(path := f"tests/contrib/{name}").exists()
     ),
 )
+
+
+def without_a_test_of(marks: str) -> Iterator[Path]:
+    """Yield the test files that a step with these marks need not import: half of them, or more."""
+    (holds,) = [pattern for of, pattern in HOLDS.items() if marks.startswith(of)] or [None]
+    for file in sorted(Path("tests").rglob("test_*.py")) if holds else ():
+        if not holds.search(f"{file.as_posix()}\n{file.read_text()}"):
+            yield file
