@@ -1,6 +1,6 @@
 """Adaptive attacks by rows of moves: what came near is changed and tried again.
 
-The model calls whatever any words ask for. `make test` plays a few attacks of each family, `make
+The model calls whatever any words ask for. `make test` plays a few attacks of two families, `make
 test-more` hundreds, `make soak` a thousand of other seeds.
 """
 
@@ -14,6 +14,7 @@ from tests.attacks.puppet import Puppet
 from tests.attacks.search import shown
 from tests.game import conftest as shared
 from tests.same_thread import answer_pages
+from tests.short_form import short_form
 
 StandIn = pytest.importorskip(
     "evennia_ai.contrib.stand_in", reason="the stand-in is left out"
@@ -48,7 +49,7 @@ def faults_of(succeeded):
     ]
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", short_form(FAMILIES, 3, pytest.mark.soak))
 def test_nothing_comes_of_a_few_attacks(hall, log, family):
     assert faults_of(campaign(hall, family, FEW, 1, log)) == []
 

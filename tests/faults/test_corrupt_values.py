@@ -70,7 +70,7 @@ def complaints_of(logged):
     return [line for line in logged if ": a stored value is ignored: " in line]
 
 
-@pytest.mark.parametrize(("name", "value"), short_form(CASES, 3))
+@pytest.mark.parametrize(("name", "value"), short_form(CASES, 6))
 def test_38_what_stands_on_a_character_and_is_of_no_use_is_set_aside(
     game, ann, mira, logged, name, value
 ):
@@ -112,7 +112,7 @@ def test_38_bytes_that_are_no_value_keep_nobody_from_talking(game, ann, mira, lo
 
 
 @pytest.mark.parametrize(
-    "value", short_form(((one,) for one in STRANGE), 2), ids=range(len(STRANGE))
+    "value", short_form(((one,) for one in STRANGE), 4), ids=range(len(STRANGE))
 )
 def test_38_settings_of_the_wrong_kind_are_passed_over(game, ann, mira, logged, value):
     script = mira.assistant

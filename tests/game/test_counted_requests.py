@@ -99,7 +99,7 @@ def off(counts):
     return [abs(ours / truth - 1) for ours, truth in counts]
 
 
-@pytest.mark.parametrize(("form", "name"), short_form(KINDS.values(), 3), ids=KINDS)
+@pytest.mark.parametrize(("form", "name"), short_form(KINDS.values(), 4), ids=KINDS)
 def test_the_estimate_is_that_of_the_body_that_is_sent(talk_through, form, name):
     model = talk_through(form, name, Counting())
     assert len(model.counts) >= LINES

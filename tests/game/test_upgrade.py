@@ -14,6 +14,7 @@ from evennia_ai.policy.records.record import read_segment
 from evennia_ai.store import segments  # noqa: F401  # the stores of records need it
 from evennia_ai.store.personal_data import STORES
 from evennia_ai.store.transactions import schema_trouble
+from tests.short_form import short_form
 from tests.upgrade import older
 from tests.upgrade.stored import names_in_pickles
 
@@ -24,7 +25,7 @@ GONE_COLUMNS = {"epoch", "owed_by"}
 ATTRIBUTES, OWNERS = "typeclasses_attribute", "objects_objectdb_db_attributes"
 
 
-@pytest.fixture(scope="module", params=older.GAMES, ids=older.NAMES)
+@pytest.fixture(scope="module", params=short_form(older.GAMES, 2), ids=older.NAMES)
 def old_game(request, tmp_path_factory, made_from_models, django_db_blocker):
     """A game of an old version after `evennia migrate`: its records, and its rows from before."""
     file = tmp_path_factory.mktemp("older") / "evennia.db3"

@@ -20,7 +20,7 @@ from tests.simulation.parrot import Parrot, words_in
 pytestmark = [pytest.mark.game, pytest.mark.engine]
 service, game = shared.service, shared.game
 
-STEPS, FEW_STEPS = 150, 45
+STEPS, FEW_STEPS = 150, 30
 LOOKS = 100  # steps between two looks at everything
 CAMPAIGN = range(1, 2)
 SOAK = range(100, 140)  # 6,000 steps

@@ -3,6 +3,7 @@
 import pytest
 
 from evennia_ai.contrib.shop.trade import buy, prices, sell
+from tests.short_form import short_form
 
 pytestmark = [pytest.mark.game, pytest.mark.engine]
 
@@ -41,17 +42,23 @@ def shop(offline_game):
     return Shop(offline_game)
 
 
-@pytest.mark.parametrize(
-    ("ask", "name", "price"),
-    [
-        ("Hob, I would like to buy the pipe", "pipe", 4),
-        ("Hob, the rope please", "rope", 2),
-        ("Hob, sell me the lantern", "lantern", 6),
-        ("Hob, can I have the clay pipe?", "pipe", 4),
-        ("Hob, give me the rope for one coin", "rope", 2),
-    ],
+PURCHASES = (
+    ("Hob, I would like to buy the pipe", "pipe", 4),
+    ("Hob, the rope please", "rope", 2),
+    ("Hob, sell me the lantern", "lantern", 6),
+    ("Hob, can I have the clay pipe?", "pipe", 4),
+    ("Hob, give me the rope for one coin", "rope", 2),
 )
-@pytest.mark.parametrize("small_talk", [(), ("say Ann, it rains again", "say I hate rain, Ann")])
+
+
+@pytest.mark.parametrize(
+    ("ask", "name", "price", "small_talk"),
+    short_form([
+        (*bought, small_talk)
+        for small_talk in [(), ("say Ann, it rains again", "say I hate rain, Ann")]
+        for bought in PURCHASES
+    ], 3),
+)  # fmt: skip
 def test_a_thing_is_bought_also_behind_small_talk_of_others(shop, ask, name, price, small_talk):
     for line in small_talk:
         shop.bob.do(line)

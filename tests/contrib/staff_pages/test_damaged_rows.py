@@ -176,7 +176,7 @@ def test_what_may_have_been_a_whisper_is_one(stored, value):
         (Message, "tokens", GARBAGE), (Amendment, "at", NULL), (Compaction, "summary", HALF),
         (Compaction, "upto_seq", GARBAGE), (Compaction, "speakers", "'null'"),
         (Lore, "scopes", "'7'"), (Report, "seqs", "'[null]'"),
-    ], 5, pytest.mark.soak),
+    ], 7, pytest.mark.soak),
 )  # fmt: skip
 def test_with_a_damaged_column_it_answers_and_sleeps_and_staff_read_on(
     game, stored, ann, admin, pages, table, column, value
