@@ -30,6 +30,11 @@ class PromiseSettings:
         "Maximum open promises and messages that one person's words may cause. 0 allows none.",
         Bounds(0, 100),
     )
+    letters_by_mail: bool = setting(
+        False,
+        "Send messages for players at once by Evennia's contrib `mail`, instead of telling them at "
+        "the next meeting. Your game must have the contrib's command for characters.",
+    )
 
 
 class Promise(BaseRecord):

@@ -5,10 +5,12 @@ from typing import Any, Literal
 from django.db.models import Q
 from evennia.objects.models import ObjectDB
 from evennia.objects.objects import DefaultCharacter
+from evennia.utils import create
 from pydantic import BaseModel, Field
 from twisted.internet.defer import Deferred, inlineCallbacks
 
 from evennia_ai.contrib.promises.promise_records import (
+    KEPT,
     LETTER,
     OWN,
     THEIRS,
@@ -20,6 +22,7 @@ from evennia_ai.contrib.promises.ways import place_in
 from evennia_ai.contrib.promises.when import FORMS, find_time
 from evennia_ai.errors import NothingDone
 from evennia_ai.extension import tool
+from evennia_ai.game.client_text import clean_output
 from evennia_ai.game.perception import (
     all_named,
     asked_for,
@@ -32,6 +35,7 @@ from evennia_ai.policy.records.record import Record
 from evennia_ai.ports import ToolContext
 from evennia_ai.scheduling import Coroutine
 from evennia_ai.store.names import own_name
+from evennia_ai.store.transactions import brief_transaction
 from evennia_ai.tools.memory_sources import content_of, heard, sources_of, store_record
 
 BAD_TIME = f"That is no time to come. Give 'when' in one of these forms: {FORMS}."
@@ -84,8 +88,8 @@ def promise(context: ToolContext, arguments: PromiseArguments) -> Coroutine[str]
 @inlineCallbacks
 def leave_message(context: ToolContext, arguments: MessageArguments) -> Coroutine[str]:
     """Take a message for somebody who is not here. You tell it when you meet, to them alone."""
-    yield add_letter(context, arguments.text, find_receiver(context, arguments.to))
-    return "Noted. Tell nobody else."
+    record = yield add_letter(context, arguments.text, find_receiver(context, arguments.to))
+    return "It was sent." if record["state"] == KEPT else "Noted. Tell nobody else."
 
 
 def add_promise(
@@ -109,10 +113,24 @@ def add_promise(
     )
 
 
-def add_letter(context: ToolContext, words: str, receiver: Any) -> Deferred[Record]:
-    """Store a message, which only its sender and its receiver know; fires with its record."""
-    whose = {"entity": receiver.dbref, "source_entity": partner_of(context, "").dbref}
-    return add(context, words, kind=LETTER, audience=[*whose.values()], **whose)
+@inlineCallbacks
+def add_letter(context: ToolContext, words: str, receiver: Any) -> Coroutine[Record]:
+    """Store a message, or send it by mail if the game wants that; fires with its record.
+
+    Only its sender and its receiver know it.
+    """
+    sender = partner_of(context, "")
+    whose = {"entity": receiver.dbref, "source_entity": sender.dbref}
+    record: Record = yield add(context, words, kind=LETTER, audience=[*whose.values()], **whose)
+    by_mail = context.assistant.config.part(PromiseSettings).letters_by_mail
+    if by_mail and not getattr(receiver, "assistant", None):
+        store, header = Promises.of(context.character), f"From {own_name(sender)}"
+        with brief_transaction(characters=[context.character.id]):
+            record = store.update(record["id"], state=KEPT, told=True)
+            letter = clean_output(record["content"])
+            mail = create.create_message(context.character, letter, receiver, header=header)
+            mail.tags.add("new", category="mail")
+    return record
 
 
 @inlineCallbacks

@@ -88,3 +88,18 @@ def test_a_time_or_a_name_that_is_not_sure_is_refused(town, game, ann):
     game.assistant("Otto", town.square)
     assert "Several" in town.use("leave_message", ann, to="Otto", text="Hello there").text
     assert "Nobody" in town.use("leave_message", ann, to="Zoe", text="Hello there").text
+
+
+def test_a_letter_goes_by_mail_where_the_game_wants_that(town, game, mira, ann, bob):
+    from evennia.comms.models import Msg
+
+    town.go(bob.character, town.square)
+    bob.character.aliases.add("bobby")
+    mira.assistant.mind.settings.write({"letters_by_mail": True})
+    said = town.use("leave_message", ann, to="Bobby", text="The |rboat|n is ready.")
+    assert said.text == "It was sent.", said
+    (mail,) = Msg.objects.get_by_tag("new", category="mail")
+    assert mail.receivers == [bob.character] and mail.header == "From Ann"
+    assert mail.message == "The ||rboat||n is ready."
+    town.go(bob.character, town.tavern)
+    assert not lines_of(bob, "boat")
