@@ -35,7 +35,7 @@ from evennia_ai.policy.tool_call_modes.form import (
     TOOLS_FORM,
     ToolCallMode,
     choose_form,
-    style_for,
+    forgets_calls,
 )
 from evennia_ai.policy.tool_call_modes.wire_order import CALLS, SYSTEM, WireStyle
 
@@ -308,11 +308,11 @@ def request_form(profile: ModelProfile) -> ToolCallMode:
 
 
 def wire_style(profile: ModelProfile, form: str) -> WireStyle:
-    """Return what a model's chat template supports in a request form, by its name or a probe."""
-    by_name, stated, refused = style_for(profile.model), profile.told.system, profile.told.refused
-    system = by_name.system if stated is None else stated
-    calls = by_name.calls and form == TOOLS and refused.keys().isdisjoint((TOOLS, CALLS))
-    return WireStyle(system and SYSTEM not in refused, calls, profile.key)
+    """Return what a model's chat template supports in a request form, as far as that is known."""
+    refused = profile.told.refused
+    calls = form == TOOLS and refused.keys().isdisjoint((TOOLS, CALLS))
+    calls = calls and not forgets_calls(profile.model)
+    return WireStyle(profile.told.system is not False and SYSTEM not in refused, calls, profile.key)
 
 
 def usable_window(config: AssistantConfig, profile: ModelProfile) -> int:

@@ -1,9 +1,8 @@
-"""The request form and the template's style by a model's name, or by its template."""
+"""The request form by a model's name."""
 
 import pytest
 
-from evennia_ai.policy.tool_call_modes.form import PLAIN, TOOLS, form_for, style_for
-from evennia_ai.policy.tool_call_modes.wire_order import WireStyle
+from evennia_ai.policy.tool_call_modes.form import PLAIN, TOOLS, choose_form, forgets_calls
 
 SMALL = """
     qwen2.5-coder:1.5b qwen2.5:0.5b qwen3:0.6b qwen3:4b qwen3.5-4b Qwen/Qwen3-1.7B llama3.2:3b
@@ -15,21 +14,14 @@ SMALL = """
     functiongemma:270m lfm2.5-1.2b-instruct minicpm5-1b falcon3:3b deepseek-r1:1.5b
     qwen llama phi local-model
 """.split()
-WITHOUT_TOOLS = """
-    gemma:7b gemma2:27b google/gemma-2-9b-it gemma-3-27b-it gemma3n codegemma:7b phi3 phi3.5
-    microsoft/Phi-3-medium-4k-instruct phi-4 phi4:14b deepseek-r1:8b deepseek-r1:70b
-    DeepSeek-R1-Distill-Qwen-32B deepseek-ai/DeepSeek-R1-Distill-Llama-8B llama3 llama3:8b llama2
-    meta-llama/Meta-Llama-3-70B-Instruct codellama:13b llama3.2-vision mistral-7b-instruct-v0.2
-    mixtral-8x7b-instruct qwen1.5-14b-chat qwen2:7b zephyr vicuna:13b solar-10.7b openchat
-    mythomax-l2-13b Sao10K/L3-8B-Stheno-v3.2-Q5_K_M.gguf olmo2:13b starcoder2:15b yi:34b
-""".split()
 CAPABLE = """
     gpt-4o-mini gpt-5-nano gpt-4.1-mini openai/gpt-5 o3-mini gpt-oss:20b gpt-oss-120b
     claude-haiku-4-5
     anthropic.claude-3-5-haiku-20241022-v1:0 gemini-2.5-flash-lite google/gemini-1.5-flash-8b
     mistral-large-latest mistral-small3.2 mistral-nemo mistral:7b ministral-8b-latest codestral
     open-mixtral-8x22b command-r7b amazon.nova-micro-v1:0 grok-3-mini deepseek-chat deepseek-r1
-    deepseek-r1:671b deepseek/deepseek-v3.2 llama3.1 llama3.1:8b llama3.3:70b llama-4-scout
+    deepseek-r1:671b phi4:14b llama3:8b qwen2:7b
+    deepseek/deepseek-v3.2 llama3.1 llama3.1:8b llama3.3:70b llama-4-scout
     meta.llama3-1-8b-instruct-v1:0 nvidia/llama-3_1-nemotron-ultra-253b qwen2.5:7b qwen2.5 qwen3
     qwen2-5-7b-instruct qwen3-coder:30b qwen3-30b-a3b qwen-plus qwen-max qwen2.5-7b-instruct-1m
     gemma-4-31b-it hermes-3-llama-3.1-8b nemotron-3-nano-30b-a3b glm-4.6 kimi-k2
@@ -37,29 +29,18 @@ CAPABLE = """
 """.split()
 
 
-@pytest.mark.parametrize("model", [*SMALL, *WITHOUT_TOOLS])
-def test_small_models_and_those_without_tools_get_plain_words(model):
-    assert form_for(model) == PLAIN
-    assert not style_for(model).calls
+@pytest.mark.parametrize("model", SMALL)
+def test_small_models_get_plain_words(model):
+    assert choose_form(model).name == PLAIN
 
 
 @pytest.mark.parametrize("model", [*CAPABLE, ""])
 def test_hosted_larger_and_unknown_models_get_tools(model):
-    assert form_for(model) == TOOLS
-    assert style_for(model) == WireStyle()
+    assert choose_form(model).name == TOOLS
+    assert not forgets_calls(model)
 
 
 @pytest.mark.parametrize("model", ["lfm2-8b-a1b", "granite3.3:8b"])
 def test_some_templates_show_the_tools_and_forget_the_calls(model):
-    assert form_for(model) == TOOLS
-    assert style_for(model) == WireStyle(calls=False)
-
-
-@pytest.mark.parametrize("model", ["gemma2:9b", "gemma", "phi3", "mistral-7b-instruct-v0.1"])
-def test_templates_without_system_messages_are_known(model):
-    assert not style_for(model).system
-
-
-@pytest.mark.parametrize("model", ["phi3.5", "phi4", "gemma-4-e2b-it", "qwen", "llama3"])
-def test_most_templates_have_system_messages(model):
-    assert style_for(model).system
+    assert choose_form(model).name == TOOLS
+    assert forgets_calls(model)

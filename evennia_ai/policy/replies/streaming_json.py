@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from evennia_ai.policy.texts import read_object
+from evennia_ai.policy.texts import BoundedPattern, read_object
 
 DEPTH = 8
 SPACE = re.compile(r"\s*+")
@@ -152,59 +152,35 @@ WHOLE_ESCAPES = re.compile(
     rf"(?:[^\\]++|\\[^u]|\\u(?!{HIGH}){HEX}|\\u{HIGH}\\u{LOW}"
     rf"|\\u{HIGH}(?=[^\\]|\\[^u]|\\u(?!{LOW}){HEX}))*+"
 )
-# Outside of what is read early: a whole string, a bracket, or what stands between them.
-PIECE = re.compile(r'"(?:[^"\\]++|\\[\s\S])*+"|[{}\[\]]|[^"{}\[\]]++')
-BRACKETS = {"{": 1, "[": 1, "}": -1, "]": -1}
-LONGEST = 1_000  # characters of a string that is not read early: each part reads them anew
+LONGEST = 1_000  # characters before a text that is read early: each part reads them anew
 
 
 class TextFieldReader:
     """A reader of the text of one field, while the JSON object that has it arrives.
 
     It passes over text before the object, such as a code fence, and over other fields. Of a name
-    that comes again the first text counts. What it cannot follow has no early words.
+    that comes again the first text counts. Behind brackets there are no early words.
     """
 
     def __init__(self, name: str) -> None:
         self.done = False  # True once the text is whole
-        self._key = f'"{name}"'
-        self._text, self._at = "", 0  # what is unread begins at that place
-        self._depth = 0  # of brackets
-        self._string = self._behind = ""  # the last string, and what stands behind it
-        self._in_text = self._is_lost = False
+        opening = rf'[^{{}}]*+\{{[^{{}}\[\]]*?(?<!\\)"{name}"\s*+:\s*+"'
+        self._opening = BoundedPattern(opening, LONGEST)
+        self._unread, self._in_text = "", False
 
     def feed(self, part: str) -> str:
         """Add a part of the object; return what it adds to the text."""
-        self._text, self._at = self._text[self._at :] + part, 0
-        while not (self._in_text or self._is_lost or self._at == len(self._text)):
-            is_ours = self._depth == 1 and self._string == self._key
-            if is_ours and self._behind.strip() == ":" and self._text[self._at] == '"':
-                self._in_text, self._at = True, self._at + 1
-            elif not self._pass_over():
-                break
-        return self._read() if self._in_text and not self.done else ""
-
-    def _pass_over(self) -> bool:
-        """Pass over one thing; return False if it may not have arrived as a whole."""
-        match = PIECE.match(self._text, self._at)
-        if match is None:
-            self._is_lost = len(self._text) - self._at > LONGEST
-            return False
-        piece, self._at = match[0], match.end()
-        if piece[0] == '"':
-            self._string, self._behind = piece, ""
-        else:
-            self._behind += piece[:LONGEST]
-        if piece in BRACKETS:
-            self._depth += BRACKETS[piece]
-            self._string = self._behind = ""
-        return True
-
-    def _read(self) -> str:
-        unread = self._text[self._at :]
-        end = STRING_END.match(unread)
+        if self.done or (len(self._unread) >= LONGEST and not self._in_text):
+            return ""
+        self._unread += part
+        if not self._in_text:
+            opening = self._opening.match(self._unread)
+            if opening is None:
+                return ""
+            self._in_text, self._unread = True, self._unread[opening.end() :]
+        unread, end = self._unread, STRING_END.match(self._unread)
         part = unread[: end.end() - 1] if end else WHOLE_ESCAPES.match(unread)[0]  # type: ignore[index]
-        self.done, self._at = end is not None, self._at + len(part)
+        self.done, self._unread = end is not None, unread[len(part) :]
         return unescaped(part)
 
 

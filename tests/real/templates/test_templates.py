@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from evennia_ai.policy.tool_call_modes.form import PLAIN, form_for
+from evennia_ai.policy.tool_call_modes.form import PLAIN, choose_form
 from tests.real.templates.caps import caps_from_props
 from tests.real.templates.kinds import KINDS, Case, body_of, cases
 from tests.real.templates.renderer import Renderer, installation, running_renderer
@@ -47,7 +47,7 @@ def rendering(request: pytest.FixtureRequest) -> Iterator[Rendering]:
         caps = caps_from_props(renderer.props())
         assert caps is not None
         name = VENDOR.sub("", template.stem)
-        known = caps.tools or form_for(name) == PLAIN
+        known = caps.tools or choose_form(name).name == PLAIN
         yield Rendering(renderer, name if known else ANY_SMALL_MODEL)
 
 
