@@ -27,7 +27,7 @@ class TryingCommand(AICommand):
         """Ask the model, and tell what it would do; fails with DryRunning during another."""
         name, profile = self.name, around.settings.profile
         running: Deferred[DryRun] = self.script.mind.dry_run(around, event)
-        model = "the stand-in" if profile.client == "offline" else f"the model {profile.model}"
+        model = f"the model {profile.model}" if profile.has_model else "the stand-in"
         self.tell(f"Asking {clean_output(f'{model} (profile {profile.name})', 80)} ...")
         return running.addCallback(lambda dry_run: self.tell(dry_run_lines(name, event, dry_run)))
 

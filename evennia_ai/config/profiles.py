@@ -30,7 +30,7 @@ from evennia_ai.policy.tool_call_modes.form import (
     AUTO,
     FORMER_FORMS,
     FORMS,
-    PLAIN,
+    PLAIN_FORM,
     TOOLS,
     TOOLS_FORM,
     ToolCallMode,
@@ -44,7 +44,6 @@ Profiles = dict[str, dict[str, Any]]
 DEFAULT_PROFILE = FIELDS["profile"].default
 MODEL_VARIABLE = "EVENNIA_AI_MODEL"
 OPENAI_ADDRESS = "https://api.openai.com/v1"
-MERGED = frozenset({"extra"})
 REMOTE_DEADLINE_S = 30.0
 REPLY_TOKENS_WITH_THOUGHT = 2_000
 # Tokens to use of a context window by request form: docs/models.md has the measured costs.
@@ -103,6 +102,16 @@ class ModelProfile:
         return f"{self.name} {self.model}"
 
     @property
+    def has_model(self) -> bool:
+        """False for a profile of the stand-in."""
+        return self.client != "offline"
+
+    @property
+    def calls_tools(self) -> bool:
+        """True for a model with native tool calls, which can judge what it reads, too."""
+        return self.has_model and request_form(self).native
+
+    @property
     def is_local(self) -> bool:
         """True if its endpoint is on this machine or in a private network."""
         return is_local(self.base_url)
@@ -111,13 +120,7 @@ class ModelProfile:
     def price(self) -> Prices | None:
         """The prices of its model, None if nobody set them; without them a local model is free."""
         prices = self.prices.get(self.model, self.prices.get(""))
-        is_free = self.client == OFFLINE["client"] or self.is_local
-        return FREE if prices is None and is_free else prices
-
-    @property
-    def is_free(self) -> bool:
-        """True for a model that costs nothing."""
-        return self.price == FREE
+        return FREE if prices is None and (self.is_local or not self.has_model) else prices
 
     def with_model(self, model: str) -> ModelProfile:
         """Return the profile with another model; its fallback keeps its own."""
@@ -142,7 +145,7 @@ def default_profiles(environ: Mapping[str, str]) -> Profiles:
 def default_profile(environ: Mapping[str, str]) -> dict[str, Any]:
     """Return the profile ``default`` from the environment."""
     if not (environ.get("OPENAI_API_KEY") or environ.get("OPENAI_BASE_URL")):
-        return dict(OFFLINE)
+        return {**OFFLINE}
     return {
         "client": "openai",
         "base_url": environ.get("OPENAI_BASE_URL", ""),
@@ -166,8 +169,8 @@ def merge_profiles(
         if entries.get("client", base.get("client")) != base.get("client"):
             base = {}
         merged[name] = {**base, **entries}
-        for key in MERGED & set(base) & set(entries):
-            merged[name][key] = {**base[key], **entries[key]}
+        if "extra" in base and "extra" in entries:
+            merged[name]["extra"] = {**base["extra"], **entries["extra"]}
     return merged
 
 
@@ -184,8 +187,7 @@ def resolve_profile(name: str, profiles: Mapping[str, Mapping[str, Any]]) -> Mod
     if name not in profiles:
         known = ", ".join(sorted(profiles)) or "none"
         raise ConfigError(f"There is no model profile '{name}'. Known profiles: {known}.")
-    raw = profiles[name]
-    raw = by_present_names(raw)
+    raw = by_present_names(profiles[name])
     strange = sorted(set(raw) - PROFILE_FIELDS - set(FIELDS))
     if strange:
         allowed = ", ".join(sorted(PROFILE_FIELDS))
@@ -220,7 +222,7 @@ def read_fallback(
         known = ", ".join(sorted(set(profiles) - {name})) or "none"
         raise ConfigError(f"{named}, which does not exist. Known profiles: {known}.")
     fallback = resolve_profile(wanted, {wanted: {**profiles[wanted], "fallback": None}})
-    if fallback.client == OFFLINE["client"]:
+    if not fallback.has_model:
         raise ConfigError(f"{named}, which is the stand-in. Name a profile with a model.")
     if not fallback.model:
         raise ConfigError(f"{named}, which names no model. Set 'model' in it.")
@@ -274,7 +276,7 @@ def fit_settings(
     the turn_deadline that its speed needs. The stand-in costs nothing, so it keeps the
     settings' own defaults. ``prompt_tokens`` estimates the next prompt.
     """
-    if profile.client == OFFLINE["client"]:
+    if not profile.has_model:
         return made_config(**values)
     form = request_form(profile).name
     fitting: dict[str, Any] = {
@@ -299,12 +301,10 @@ def made_config(**values: Any) -> AssistantConfig:
 
 def request_form(profile: ModelProfile) -> ToolCallMode:
     """Return how the profile's model is asked; the stand-in reads native calls."""
-    if profile.client == OFFLINE["client"]:
+    if not profile.has_model:
         return TOOLS_FORM
     form = choose_form(profile.model, profile.form, profile.told.form)
-    if form.native and TOOLS in profile.told.refused:
-        return choose_form(profile.model, PLAIN)
-    return form
+    return PLAIN_FORM if TOOLS in profile.told.refused else form
 
 
 def wire_style(profile: ModelProfile, form: str) -> WireStyle:

@@ -22,7 +22,6 @@ log = Logger()
 
 PAUSED = "evennia_ai: no calls to the model {name} for {pause:.0f} s, after: {error}"
 TRIAL = LLMRequest([{"role": "user", "content": "Ready?"}], max_tokens=1)
-FREE_CLIENT = "offline"
 Learn = Callable[[ModelProfile, LLMReply | Failure, float], object]
 FAIR_WAIT_S = 5.0  # a call with less time before its deadline says nothing about the endpoint
 
@@ -146,7 +145,7 @@ class ModelGateway:
         if problem is not None:
             return fail(problem)
         try:
-            settle = () if profile.client == FREE_CLIENT else self._ask_extensions(request, profile)
+            settle = self._ask_extensions(request, profile) if profile.has_model else ()
         except errors.ProviderError as error:
             return fail(error)
         client = self._clients[profile.client]
@@ -182,7 +181,7 @@ class ModelGateway:
         """Return why nothing can answer for a profile, in a sentence for admins; "" if it can."""
         if profile.client in self._clients:
             return ""
-        if profile.client == FREE_CLIENT:
+        if not profile.has_model:
             return (
                 f"The profile '{profile.name}' has no model, and the stand-in is left out. Name a "
                 "model, for example by OPENAI_BASE_URL and EVENNIA_AI_MODEL in the environment."
@@ -283,7 +282,7 @@ class ModelGateway:
             return
         call.work = None
         call.lane.leave(call)
-        if call.profile.client != FREE_CLIENT:
+        if call.profile.has_model:
             self.learn(call.profile, outcome, self._clock.seconds() - call.started_at)
         if isinstance(outcome, Failure):
             delay = self._retry_after(call, outcome)

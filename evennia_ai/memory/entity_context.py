@@ -52,7 +52,7 @@ class EntityConsolidation:
         ``refused`` (lines of replies that did not count) and ``left`` (observations for the next
         pass); see `sleep.SleepPassRunner`.
         """
-        if not self._background.has_model:
+        if not self._mind.profile.has_model:
             return skip(NO_MODEL)
         profiles = self._mind.character.ai_profiles
         yield profiles.load(self._mind.slices.put)

@@ -55,8 +55,6 @@ def skip(reason: str, **figures: Any) -> dict[str, Any]:
 class BackgroundModel(Protocol):
     """Asks a model, and writes in pieces (`turn.model_call.BackgroundWork`)."""
 
-    @property
-    def has_model(self) -> bool: ...  # False if the stand-in answers
     def ask(
         self, purpose: str, messages: Sequence[WireMessage], max_tokens: int, read: Sequence[Record]
     ) -> Deferred[BackgroundReply]: ...

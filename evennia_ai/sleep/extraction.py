@@ -43,7 +43,7 @@ from evennia_ai.ports.background import NO_MODEL, skip
 from evennia_ai.scheduling import Coroutine, Enqueue, map_in_slices, retry_write, yield_to_reactor
 from evennia_ai.sleep.journal_requests import JournalRequest, JournalRequests, evicted_by, heard_in
 from evennia_ai.turn.context_use import ContextMeter
-from evennia_ai.turn.model_call import ModelCalls, has_model
+from evennia_ai.turn.model_call import ModelCalls
 from evennia_ai.turn.prompt_contexts import CONTEXT_PRE_COMPACTION
 from evennia_ai.turn.tool_executor import DONE, ToolExecutor, call_messages
 
@@ -160,7 +160,7 @@ class FactExtractor:
         result: dict[str, Any] = yield self._extract_parts(parts, limits, True)
         if result.get("stopped_by") == INTERRUPTED:
             self.has_late = True
-        elif result.get("success", not has_model(self._mind.profile)):
+        elif result.get("success", not self._mind.profile.has_model):
             done = partial(log.note_journalled, [record.id for record in records])
             yield retry_write(self._mind.clock, done)
             self._read.clear()

@@ -48,7 +48,6 @@ from evennia_ai.ports import MindContext, TurnRecord
 from evennia_ai.ports.extension import Extension, collect, overriding
 from evennia_ai.scheduling import Coroutine
 from evennia_ai.turn.context_use import ContextMeter
-from evennia_ai.turn.model_call import has_model
 from evennia_ai.turn.pinned_context import LoreContext, PeopleContext, PinnedContext
 from evennia_ai.turn.plain_turns import LineNotes
 from evennia_ai.turn.prompt_contexts import lore_text
@@ -140,7 +139,7 @@ class ContextSelector:
         before = talk.before[-1:] if brief else talk.before
         trials = self._lore.try_lines([*talk.asked, *reversed(before)], audience)
         lore = [trial.entry for trial in trials if trial.is_chosen]
-        is_stand_in = not has_model(self._mind.profile)
+        is_stand_in = not self._mind.profile.has_model
         if is_stand_in or all_lore:
             lore = self._all_lore(lore, audience, FOREIGN_TOKENS if all_lore else 0)
         # What is named is told to a small model if nothing fits its line better.

@@ -10,7 +10,6 @@ from twisted.internet.defer import Deferred, inlineCallbacks
 from twisted.logger import Logger
 
 from evennia_ai.config import AssistantConfig, ModelProfile
-from evennia_ai.config.profiles import request_form
 from evennia_ai.errors import ProviderError
 from evennia_ai.messages import Audience, Authors, ChatMessage, LLMReply, WireMessage, is_offline
 from evennia_ai.policy.audience import of_messages
@@ -31,7 +30,7 @@ from evennia_ai.policy.sanitize import strip_reasoning
 from evennia_ai.policy.tokens import MESSAGE_OVERHEAD, estimate_tokens, stored_tokens
 from evennia_ai.ports import TASK_CHECK, TASK_SUMMARY, LLMRequest, MindContext, RequestSource
 from evennia_ai.scheduling import Coroutine, map_in_slices, yield_to_reactor
-from evennia_ai.turn.model_call import ModelCalls, has_model
+from evennia_ai.turn.model_call import ModelCalls
 from evennia_ai.turn.prompt_contexts import TurnKind
 from evennia_ai.turn.prompt_trace import trace_apart, trace_summary
 
@@ -197,7 +196,7 @@ def can_judge(config: AssistantConfig, profile: ModelProfile) -> bool:
     Asked only of what scores 0.4, it made 37 of 120 invented deeds known, for three true summaries;
     an `ONLY_SPOKEN` of 0.5 did 36, for four.
     """
-    return config.compact_check_enabled and has_model(profile) and request_form(profile).native
+    return config.compact_check_enabled and profile.calls_tools
 
 
 def tokens_a_word(messages: Sequence[ChatMessage]) -> float:

@@ -230,11 +230,6 @@ class BackgroundWork:
     _mind: ports.MindContext
     _calls: ModelCalls
 
-    @property
-    def has_model(self) -> bool:
-        """Return False if the stand-in answers, which cannot handle such requests."""
-        return has_model(self._mind.profile)
-
     @inlineCallbacks
     def ask(
         self, purpose: str, messages: Sequence[WireMessage], max_tokens: int, read: Sequence[Record]
@@ -289,11 +284,6 @@ class BackgroundWork:
         return total
 
 
-def has_model(profile: ModelProfile) -> bool:
-    """Return False for the profile of the stand-in."""
-    return profile.client != "offline"
-
-
 def own_evidence(profile: ModelProfile) -> str:
     """Return the evidence of what a character says: `OFFLINE` if the stand-in chooses it."""
-    return "" if has_model(profile) else OFFLINE
+    return "" if profile.has_model else OFFLINE

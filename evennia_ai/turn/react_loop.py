@@ -25,7 +25,7 @@ from evennia_ai.policy.sanitize import spoken_words
 from evennia_ai.scheduling import Coroutine
 from evennia_ai.turn.context_selection import ContextSelector
 from evennia_ai.turn.guardrails import ModerationGate, OutputGuardrail, text_of
-from evennia_ai.turn.model_call import ModelCalls, has_model
+from evennia_ai.turn.model_call import ModelCalls
 from evennia_ai.turn.plain_turns import PlainTurns, Requested, unsaid
 from evennia_ai.turn.prompt_building import Prompt, PromptBuilder, PromptRequest
 from evennia_ai.turn.prompt_contexts import TurnKind
@@ -65,7 +65,7 @@ class StepReply:
 
     reply: LLMReply
     calls: ToolCallRunner
-    by_code: bool = False  # True if it is a text of the game's
+    by_code: str = ""  # the game's text that is said in the place of a model's, "" for none
     fact: str = ""  # what it must tell of
 
 
@@ -196,7 +196,7 @@ class ReActLoop:
                 ran = replace(ran, refused="")
         goes_on = bool(reply.tool_calls or ran.refused or ran.blocked)
         acts = ran.acted or progress.acted or (progress.requested and progress.requested.after)
-        if not (goes_on or acts) and has_model(self._mind.profile):
+        if not (goes_on or acts) and self._mind.profile.has_model:
             ran, goes_on = replace(ran, refused=EMPTY), True
         progress = progress.after(ran)
         ended = progress.refusals > RETRIES or ran.state.ended or not goes_on
@@ -240,7 +240,7 @@ class ReActLoop:
         begun.append(prepared.calls)
         if prepared.by_code:
             words = unsaid(prepared.by_code, prepared.calls.check.spoken)
-            return StepReply(LLMReply(words), prepared.calls, True)
+            return StepReply(LLMReply(words), prepared.calls, by_code=words)
         caller = replace(prepared.request.caller, may_wait=False)  # or no event could be answered
         request = replace(prepared.request, on_call=prepared.calls.arrive, caller=caller)
         reply: LLMReply = yield self._calls.for_turn(turn, request, context.name, deadline_at)
@@ -294,7 +294,7 @@ class ReActLoop:
     ) -> OutputGuardrail:
         """Return the check of a reply's words; phrases of code need none."""
         around = None
-        if has_model(self._mind.profile) and not prompt.by_code:
+        if self._mind.profile.has_model and not prompt.by_code:
             events = turn.from_others
             speakers = (item.speaker_name for item in events)
             around = CheckContext(

@@ -29,6 +29,76 @@ def words_of(talk):
     return [message_words(message, talk["name"]) for message in messages]
 
 
+REFUSALS = """
+I'm sorry, but I can't assist with that request.
+I am unable to summarise this conversation.
+**I cannot provide a summary of this content.**
+"I'm sorry, I can't help with that."
+Unfortunately, I can't process this transcript.
+My apologies, but this goes against my guidelines.
+As an AI language model, I do not have access to it.
+Es tut mir leid, aber dabei kann ich nicht helfen.
+Tut mir leid, das darf ich nicht zusammenfassen.
+Leider kann ich diese Anfrage nicht bearbeiten.
+Ich kann dieses Gespräch leider nicht zusammenfassen.
+Ich bin nicht in der Lage, das zusammenzufassen.
+Entschuldigung, aber das geht nicht.
+Als KI-Sprachmodell kann ich das nicht.
+Je suis désolé, mais je ne peux pas vous aider avec cette demande.
+Désolée, je ne peux pas répondre à cela.
+Je ne suis pas en mesure de résumer cette conversation.
+Malheureusement, je ne peux pas traiter ce texte.
+En tant qu'IA, je ne peux pas le faire.
+Lo siento, pero no puedo ayudarte con eso.
+Lo lamento, no me es posible continuar.
+No puedo resumir este contenido.
+Disculpa, pero no puedo hacerlo.
+Lamentablemente, no puedo procesar la solicitud.
+Извините, я не могу помочь с этим запросом.
+К сожалению, я не могу выполнить этот запрос.
+Я не могу обобщить этот разговор.
+Простите, но я не могу этого сделать.
+Мне очень жаль, но это невозможно.
+Как языковая модель, я не могу этого сделать.
+Mi dispiace, ma non posso aiutarti con questa richiesta.
+Purtroppo non posso riassumere questa conversazione.
+Non sono in grado di elaborare il testo.
+Spiacente, non posso farlo.
+Come modello linguistico, non posso farlo.
+Desculpe, mas não posso ajudar com isso.
+Sinto muito, não consigo resumir esta conversa.
+Infelizmente, não posso processar o pedido.
+Não posso fornecer um resumo.
+Lamento, mas não posso.
+Przykro mi, ale nie mogę w tym pomóc.
+Przepraszam, ale nie mogę tego zrobić.
+Niestety nie jestem w stanie streścić tej rozmowy.
+Nie mogę pomóc w tej sprawie.
+Jako model językowy nie mogę tego zrobić.
+Het spijt me, maar ik kan daar niet mee helpen.
+Sorry, maar dat kan ik niet samenvatten.
+Helaas kan ik dit verzoek niet verwerken.
+Ik kan dit gesprek niet samenvatten.
+Als taalmodel kan ik dat niet.
+Dabei kann ich leider nicht helfen.
+Ich fürchte, ich kann das nicht.
+Désolé de ne pas pouvoir vous aider.
+Me temo que no puedo hacerlo.
+Temo di non poterlo fare.
+Боюсь, что не могу этого сделать.
+Obawiam się, że nie mogę.
+Dat kan ik helaas niet doen.
+抱歉，我无法总结这段对话。
+"""
+
+
+@pytest.mark.parametrize("language", TALKS)
+def test_a_refusal_in_any_of_nine_languages_is_no_summary(language):
+    talk = words_of(TALKS[language])
+    taken = [text for text in REFUSALS.strip().splitlines() if not tells_too_little(text, talk)]
+    assert taken == []
+
+
 @pytest.mark.parametrize(("talk", "text", "is_empty"), TEXTS)
 def test_what_sums_nothing_up_is_told_from_a_summary(talk, text, is_empty):
     assert bool(tells_too_little(text, words_of(talk))) is is_empty

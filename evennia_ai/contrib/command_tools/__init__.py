@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from typing import Any
 
-from evennia_ai.config.profiles import OFFLINE, request_form
 from evennia_ai.contrib.command_tools.aicommands import CmdAICommands
 from evennia_ai.contrib.command_tools.allowed import CommandSettings
 from evennia_ai.contrib.command_tools.game_commands import tried_commands, use_command
@@ -33,8 +32,7 @@ class CommandToolsExtension(Extension):
         self, around: MindContext, audience: Audience
     ) -> Iterable[tuple[str, KnownLine]]:
         """Return the commands that the character may use, for a model that calls tools."""
-        profile = around.profile
-        if profile.client == OFFLINE["client"] or not request_form(profile).native:
+        if not around.profile.calls_tools:
             return
         if forms := [item.form for item in tried_commands(around.character)]:
             yield LABEL, KnownLine("; ".join(forms), authors=frozenset({BUILDER}))

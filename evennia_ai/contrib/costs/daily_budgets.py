@@ -13,7 +13,7 @@ from evennia_ai.contrib.costs.budgets import Account, Budget, BudgetUse, Reserva
 from evennia_ai.contrib.costs.limits import CostLimits, CostSettings
 from evennia_ai.errors import BudgetExhausted
 from evennia_ai.messages import Usage
-from evennia_ai.policy.limits.money import to_micros
+from evennia_ai.policy.limits.money import FREE, to_micros
 from evennia_ai.ports import Caller, LLMRequest
 from evennia_ai.scheduling import Clock, wall_seconds
 
@@ -145,5 +145,5 @@ class DailyBudgets:
             if owner := self._sources.owner_of(speaker):
                 accounts[budgets.OWNER, owner] = None
         accounts[budgets.WHOLE_GAME] = None
-        waived = ledger.waived if profile.is_free else ()
+        waived = ledger.waived if profile.price == FREE else ()
         return [account for account in accounts if account[0] not in waived]

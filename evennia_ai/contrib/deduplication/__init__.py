@@ -9,7 +9,6 @@ from typing import Any
 from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.config import setting
-from evennia_ai.config.profiles import request_form
 from evennia_ai.contrib.deduplication import pairs
 from evennia_ai.contrib.deduplication.pairs import Pair
 from evennia_ai.extension import Extension, SleepContext, SleepStep
@@ -59,7 +58,7 @@ class DeduplicationExtension(Extension):
         """
         if not mind.config.part(DeduplicationSettings).merge_entries:
             return skip("merging of entries disabled")
-        if not mind.background.has_model or not request_form(mind.profile).native:
+        if not mind.profile.calls_tools:
             return skip(NO_MODEL)
         batches: list[list[Pair]] = yield self._find_pairs(mind)
         if not batches:

@@ -224,7 +224,7 @@ class CmdAIWhy(TryingCommand):
         profile: ModelProfile = self.script.mind.settings.profile
         if name.strip():
             profile = resolve_profile(clean_heard(name, 60), self.services.profiles)
-        if profile.client == "offline":
+        if not profile.has_model:
             raise UsageError(
                 "The stand-in reads no prompt, so it cannot be asked again. "
                 "Name another profile: |waireplay <character> = <turn>, <profile>|n"

@@ -50,7 +50,7 @@ def review_goals(mind: SleepContext) -> Coroutine[dict[str, Any]]:
     over = goals.over(config.archive_days)
     removed: int = yield retry_write(mind.clock, partial(goals.remove, *over))
     every = goals.all()
-    has_model = mind.background.has_model
+    has_model = mind.profile.has_model
     wanting = [goal for goal in every if has_model and needs_steps(goal, every)]
     work = partial(find_steps, mind, goals)
     results: BatchResult[Counter[str]] = yield mind.background.ask_each(
@@ -92,7 +92,7 @@ def plan_day(mind: SleepContext) -> Coroutine[dict[str, Any]]:
     if not plan.is_stale:
         return skip("its day is planned, or cannot be")
     goals = by_weight(mind.character.ai_goals.open())[: day.MOST_GOALS]
-    requests = [goals] if mind.background.has_model else []
+    requests = [goals] if mind.profile.has_model else []
     results: BatchResult[tuple[Sequence[PlannedBlock], bool]] = yield mind.background.ask_each(
         requests, partial(ask_for_plan, mind)
     )

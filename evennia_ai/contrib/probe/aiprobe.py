@@ -37,7 +37,7 @@ class CmdAIProbe(AICommand):
         resolve_profile(wanted, self.services.profiles)  # raises ConfigError
         own = {"profile": wanted, "llm_model": clean_heard(self.rhs or "", MODEL_CHARS) or None}
         profile = choose_settings(game_settings(), own, self.services.profiles).profile
-        if profile.client == "offline":
+        if not profile.has_model:
             self.msg(
                 f"The profile '{clean_output(wanted)}' uses the stand-in, which is built in: "
                 "there is nothing to test. aistatus says how to connect a model."

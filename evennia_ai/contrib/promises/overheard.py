@@ -19,7 +19,6 @@ from twisted.internet.defer import inlineCallbacks
 from twisted.logger import Logger
 
 from evennia_ai import models
-from evennia_ai.config.profiles import OFFLINE
 from evennia_ai.contrib.promises import promise_tools
 from evennia_ai.contrib.promises.promise_records import LETTER, OWN, THEIRS, Promises, due_words
 from evennia_ai.contrib.promises.ways import place_in
@@ -136,7 +135,7 @@ def read_last_turns(mind: Any, turns: int, late: bool = False) -> None:
     for messages in list(by_turn.values())[-turns:]:
         calls = (call for message in messages for call in message.get("tool_calls") or ())
         used = {call["function"]["name"] for call in calls}
-        if used.isdisjoint(TOOLS) and not is_stand_in(mind.tool_executor.tools):
+        if used.isdisjoint(TOOLS) and mind.tool_executor.tools.profile.has_model:
             read_turn(mind, messages, late)
 
 
@@ -169,7 +168,7 @@ def read_turn(mind: Any, messages: Sequence[ChatMessage], late: bool) -> Corouti
 @inlineCallbacks
 def answer_instead(context: ToolContext) -> Coroutine[str]:
     """Store what the open turn agrees on. Fires with what the stand-in says to it, or ""."""
-    if not is_stand_in(context.assistant) or len(context.askers) != 1:
+    if context.assistant.profile.has_model or len(context.askers) != 1:
         return ""
     lines = lines_said(heard(context)[::-1], context.character)
     lines = [m for m in lines if m["metadata"]["speaker"] in context.askers]
@@ -179,10 +178,6 @@ def answer_instead(context: ToolContext) -> Coroutine[str]:
     answer: str = yield read_lines(replace(context, speakers=context.askers), lines, ())
     context.character.ndb.ai_agreed = (known, answer)
     return answer
-
-
-def is_stand_in(mind: Any) -> bool:
-    return bool(mind.profile.client == OFFLINE["client"])
 
 
 def lines_said(messages: Sequence[ChatMessage], character: Any) -> list[ChatMessage]:
@@ -276,7 +271,7 @@ def agree(context: ToolContext, reading: Reading, speaker: Any, reply: str) -> C
     mind: Any = context.assistant
     nearness, moment = mind.services.nearness, reading.moment
     scores = kinds_by(nearness).scores(reading.compared, nearness.cosines)
-    kind, without_model = reading.kind(scores), is_stand_in(mind)
+    kind, without_model = reading.kind(scores), not mind.profile.has_model
     if kind == LETTER:
         receiver = promise_tools.find_receiver(context, reading.receiver.key, absent=False)
         yield promise_tools.add_letter(context, reading.message, receiver)

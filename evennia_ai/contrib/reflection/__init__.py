@@ -66,7 +66,7 @@ class ReflectionExtension(Extension):
         threshold = mind.config.part(ReflectionSettings).reflection_threshold
         if not threshold:
             return skip("reflection disabled")
-        if not mind.background.has_model:
+        if not mind.profile.has_model:
             return skip(NO_MODEL)
         journal, put = mind.character.journal, mind.slices.put
         yield journal.load(put)

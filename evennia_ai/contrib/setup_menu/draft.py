@@ -112,7 +112,7 @@ def profile_words(services: Any, name: str) -> str:
         endpoint = services.endpoints.told(resolve_profile(name, services.profiles))
     except ConfigError as error:
         return f"{name}: cannot be used. {error}"
-    if endpoint.client == "offline":
+    if not endpoint.has_model:
         return f"{name}: the stand-in, built in; needs no model and costs nothing"
     where = "on this machine or nearby" if endpoint.is_local else "remote"
     return f"{name}: {endpoint.model or 'no model named yet'}, {where}"

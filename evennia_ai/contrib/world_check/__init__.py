@@ -7,7 +7,7 @@ from typing import Any
 from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.config import setting
-from evennia_ai.contrib.world_check.asking import ask_which_are_wrong, can_judge
+from evennia_ai.contrib.world_check.asking import ask_which_are_wrong
 from evennia_ai.contrib.world_check.check import WorldCheck
 from evennia_ai.contrib.world_check.facts import CARRIED, WorldFact, opening_row
 from evennia_ai.contrib.world_check.world_view import rows_now
@@ -67,7 +67,7 @@ class WorldCheckExtension(Extension):
         line = heard_words(context.heard[-1]) if context.heard else ""
         check, parts = WorldCheck(facts, line), sentences(words)
         wrong = {part: [fact] for part in parts if (fact := check.contradicted(part))}
-        asks = mind.config.part(WorldCheckSettings).world_check_asks and can_judge(context)
+        asks = mind.config.part(WorldCheckSettings).world_check_asks and mind.profile.calls_tools
         if asks and not wrong and (statements := check.to_judge(parts)):
             judged = yield ask_which_are_wrong(context, facts, line, statements)
             wrong = {part: check.rows_for(part) for part in parts if part.strip() in judged}

@@ -7,7 +7,6 @@ from typing import Any
 from twisted.internet.defer import inlineCallbacks
 from twisted.logger import Logger
 
-from evennia_ai.config.profiles import OFFLINE, request_form
 from evennia_ai.contrib.world_check.facts import WorldFact
 from evennia_ai.errors import ProviderError
 from evennia_ai.messages import LLMReply, WireMessage, unmarked
@@ -36,12 +35,6 @@ EXAMPLE = SHOWN.format(
     "home.\n4. Eels are four.",
 )
 JUDGED = "1 wrong\n2 said\n3 wrong\n4 done"
-
-
-def can_judge(context: ToolContext) -> bool:
-    """Return True if a model with native tool calls answers, which can tell."""
-    profile = context.assistant.profile
-    return profile.client != OFFLINE["client"] and request_form(profile).native
 
 
 @inlineCallbacks

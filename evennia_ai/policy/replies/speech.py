@@ -173,24 +173,6 @@ NEGATIONS = frozenset(
 )
 REASONS = frozenset("as because since due weil da car porque perché потому bo omdat".split())
 CLAUSE_MARK, SENTENCE_MARK = re.compile(r"[,–—]"), re.compile(r"[.!?;:…\n]+")
-# A reply that refuses a task begins with one of each: who speaks, and that they cannot or regret.
-SPEAKERS = frozenset(
-    "i i'm my ich mir je j'ai lo me puedo podré estoy mi sono posso potrò scuso eu sinto consigo "
-    "poderei я мне могу mogę obawiam jestem potrafię ik mij temo".split()
-)
-CANNOT = frozenset(
-    "can't cannot unable won't decline sorry afraid apologies apologize apologise leid fürchte "
-    "bedaure nicht kein keine pas impossible désolé désolée regrette crains siento lamento temo no "
-    "non dispiace spiacente scuso sinto não не жаль боюсь nie przykro obawiam niet spijt geen "
-    "bang".split()
-)
-SPEAKER_WITHIN, REFUSED_WITHIN = 4, 9  # words
-APOLOGY = re.compile(
-    r"(?:sorry|apologies|entschuldig(?:ung|en sie)|désolée?|disculp[ae]n?|perd[óo]n[ae]?|spiacente"
-    r"|scusa|desculpe|lamento|perdão|сожалею|извини(?:те)?|прости(?:те)?|przepraszam)\s*,"
-    r"|désolée? de ne|很?抱歉|对不起|我(?:无法|不能)|申し訳|すみません|죄송",
-    re.IGNORECASE,
-)
 SELF_DESCRIPTIONS = (
     CALLS_ITSELF,
     rf"{I_AM}an? (?:virtual|digital|automated|helpful) assistant\b",
@@ -243,8 +225,6 @@ THOUGHTS = (
     r"\b(?:el|la) usuari[oa] (?:quiere|pide|pregunta|dice|ha)\b",
 )
 BOUNDARY = r"\b"
-MARKUP = " \t\n*_#>-–—([])"
-QUOTES = tuple("\"'“”„«»‘`")
 IS_AI = re.compile(r"\byou are (?:[^.!?\n]{0,60}?\b)?(?:an|the) (?:\w+ ){0,2}AI\b", re.IGNORECASE)
 NOT_AI = re.compile(r"\b(?:not?|never|nor)\b", re.IGNORECASE)
 
@@ -294,19 +274,6 @@ def refuses(row: Sequence[Any], clauses: Iterable[Sequence[str]]) -> bool:
         if denies and about & run and (sorry & run or not needs_both):
             return True
     return is_whole and denies and bool(sorry & run)
-
-
-def opens_with_refusal(text: str) -> bool:
-    """Return True for a reply to a task that begins with a refusal, as "I cannot summarise ..."."""
-    # Quoted words at the beginning count only if the whole reply is quoted: a summary may begin
-    # with what somebody said.
-    words = text.replace("’", "'").strip(MARKUP)
-    if words[:1] in QUOTES:
-        words = words[1:] if words[-1:] in QUOTES else ""
-    first = plain_words(SENTENCE_MARK.split(words, maxsplit=1)[0])
-    refuses = not CANNOT.isdisjoint(first[:REFUSED_WITHIN])
-    refuses = refuses and not SPEAKERS.isdisjoint(first[:SPEAKER_WITHIN])
-    return refuses or any(pattern.match(words) for pattern in (APOLOGY, SELF_DESCRIPTION))
 
 
 def describes_assistant(words: str, persona: str) -> bool:

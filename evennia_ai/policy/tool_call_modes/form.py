@@ -48,6 +48,17 @@ def parameters_of(schema: Schema) -> Mapping[str, Any]:
     return properties
 
 
+def described(tool: Schema) -> str:
+    """Return one line about a tool: its name with its arguments, and what it does."""
+    fields = []
+    for name, detail in parameters_of(tool).items():
+        kind = str(detail.get("type", "string"))
+        purpose = detail.get("description") or kind * (kind != "string")
+        fields.append(f"{name}: {purpose}" if purpose else name)
+    arguments = f" ({', '.join(fields)})" if fields else ""  # "name()" would look like a call
+    return f"{tool_name(tool)}{arguments}: {tool['function'].get('description', '')}"
+
+
 # Only what no code mends: routes of whispers, echoes, repeats and stage directions are mended.
 TOOLS_RULES = """\
 You are one character in a text game, told of below, and you live in it: you are not an assistant, \

@@ -6,10 +6,8 @@ from types import SimpleNamespace
 import pytest
 
 from evennia_ai import models
-from evennia_ai.config import parse_value
-from evennia_ai.contrib import world_check
+from evennia_ai.config import ModelProfile, parse_value
 from evennia_ai.contrib.world_check import WorldFact, opening_row
-from evennia_ai.contrib.world_check.asking import can_judge
 from evennia_ai.contrib.world_check.check import WorldCheck
 from evennia_ai.errors import ConfigError, ProviderUnavailable
 from evennia_ai.game.settings import load_function
@@ -105,7 +103,7 @@ def test_what_staff_read_of_a_reply_tells_what_was_held_back(game, ann, admin, s
 def asking(mira, stall, monkeypatch):
     """The stall, where a model that calls tools is asked which sentences are wrong."""
     mira.assistant.attributes.add("world_check_asks", True)
-    monkeypatch.setattr(world_check, "can_judge", lambda context: True)
+    monkeypatch.setattr(ModelProfile, "calls_tools", True)
 
 
 @pytest.mark.parametrize(
@@ -114,7 +112,7 @@ def asking(mira, stall, monkeypatch):
 )
 def test_only_a_model_that_calls_tools_is_asked(mira, client, form, can):
     profile = replace(mira.assistant.mind.settings.profile, client=client, form=form)
-    assert can_judge(SimpleNamespace(assistant=SimpleNamespace(profile=profile))) is can
+    assert profile.calls_tools is can
 
 
 def test_a_model_is_asked_once_which_sentences_of_a_reply_are_wrong(game, ann, asking):

@@ -37,7 +37,8 @@ def read(pieces):
 
 @given(PLAIN_FIELDS, st.text(), FIELDS, CUTS, st.booleans(), st.sampled_from([None, 2]))
 def test_the_text_is_read_behind_plain_fields(before, say, after, cuts, ascii_only, indent):
-    fields = {**before, "say": say, **{name: after[name] for name in after if name != "say"}}
+    fields = {**before, "say": say}
+    fields |= {name: value for name, value in after.items() if name not in fields}
     text = json.dumps(fields, ensure_ascii=ascii_only, indent=indent)
     reader, words = read(parts(text, cuts))
     assert words == say and reader.done
