@@ -10,7 +10,6 @@ from typing import Any
 from evennia_ai.messages import SAY, ToolCallRequest
 from evennia_ai.policy.facts.terms import Cosines
 from evennia_ai.policy.retrieval.words import is_english
-from evennia_ai.policy.sanitize import cut_text
 from evennia_ai.policy.texts import one_of, plain_words, sentences, split_alternatives
 
 FIRST_CHARS = 24  # a shorter first piece waits for the next sentence
@@ -26,8 +25,6 @@ SENTENCE_END = re.compile(
     rf"(?=\s++(?!»\s)[{re.escape(OPENINGS)}]*+[^{re.escape(OPENINGS)}])"
     r"|(?<![。！？])[。！？]++[」』”’）】]*+(?=[^」』”’）】。！？])"
 )
-BLANKS = "".join(filter(str.isspace, map(chr, range(0x3001))))
-MAY_BELONG_TO_END = BLANKS + OPENINGS + ".!?…。！？”’)]»「」』）】"
 LAST_WORD = re.compile(r"(?<![^\W_])([^\W_]++)\.\Z")
 WORDS = "text"
 SPEECH_ID = "speech"
@@ -43,7 +40,6 @@ class SentenceSplitter:
 
     def __init__(self) -> None:
         self._text = ""  # not yet returned
-        self._scanned = 0  # no sentence ends before this position
         self._first = True
         self._goes_on = True  # False once the text has no end where a sentence ends
 
@@ -53,22 +49,20 @@ class SentenceSplitter:
         pieces = []
         while self._goes_on and (end := self._find_end()) is not None:
             pieces.append(self._text[:end].strip())
-            self._text, self._scanned = self._text[end:].lstrip(), 0
+            self._text = self._text[end:].lstrip()
             self._first = False
         return pieces
 
     def rest(self) -> str:
         """Return what is left at the end of the text, and forget it; may be empty."""
-        left, self._text, self._scanned = self._text.strip(), "", 0
+        left, self._text = self._text.strip(), ""
         return left
 
     def _find_end(self) -> int | None:
-        for match in SENTENCE_END.finditer(self._text, self._scanned):
-            self._scanned = match.end()
+        for match in SENTENCE_END.finditer(self._text):
             too_short = self._first and len(self._text[: match.end()].strip()) < FIRST_CHARS
             if not too_short and self._ends_sentence(match.start(), match.end()):
                 return match.end()
-        self._scanned = max(self._scanned, len(self._text.rstrip(MAY_BELONG_TO_END)))
         self._goes_on = len(self._text) < LONGEST_SENTENCE
         return None
 
@@ -104,11 +98,9 @@ class Speech:
 
     def end(self, unfinished: bool = False) -> list[ToolCallRequest]:
         """Return the call for the last words; of an unfinished speech only whole sentences."""
-        # If not even one sentence is whole, an ellipsis ends the words.
         rest = self._splitter.rest()
         if unfinished and not ENDED.search(rest):
-            short = "".join(sentences(rest)[:-1]).rstrip()  # the splitter waited with them
-            rest = "" if self.begun else short or cut_text(rest, max(1, len(rest) - 1))
+            rest = "" if self.begun else whole_sentences(rest)
         return [spoken(rest, self._id)] if rest else []
 
 
