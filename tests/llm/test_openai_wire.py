@@ -90,8 +90,8 @@ def test_an_extra_can_replace_or_silence_what_a_server_does_not_take(extra, sent
     ("model", "style", "roles"),
     [
         ("qwen3:8b", None, ["system", "user", "assistant", "tool"]),
-        ("gemma2:9b", None, ["user"]),
-        ("gemma2:9b", WireStyle(), ["system", "user", "assistant", "tool"]),
+        ("granite3.3:8b", None, ["system", "user"]),
+        ("granite3.3:8b", WireStyle(), ["system", "user", "assistant", "tool"]),
     ],
 )
 def test_messages_are_arranged_for_the_models_template(model, style, roles):

@@ -5,6 +5,12 @@ import pytest
 from evennia_ai.llm.tokenizers import count_for, load_for
 from evennia_ai.policy.tool_call_modes.form import PLAIN_FORM, TOOLS_FORM
 
+FIELDS = {"drink": {"type": "string", "description": "what to brew"}}
+TOOL = {
+    "type": "function",
+    "function": {"name": "brew", "description": "Brew it.", "parameters": {"properties": FIELDS}},
+}
+
 
 @pytest.mark.parametrize("form", [TOOLS_FORM, PLAIN_FORM])
 def test_the_rules_show_no_object(form):
@@ -15,6 +21,11 @@ def test_the_rules_are_short_and_name_no_tool():
     load_for(["gpt-4o"])
     assert count_for("gpt-4o")(TOOLS_FORM.rules) <= 200
     assert not any("`say`" in form.rules for form in (TOOLS_FORM, PLAIN_FORM))
+
+
+def test_only_the_mode_with_tools_tells_of_a_late_one():
+    assert TOOLS_FORM.tell(TOOL) == "brew (drink: what to brew): Brew it."
+    assert PLAIN_FORM.tell(TOOL) == ""
 
 
 def test_a_plain_reply_ends_with_its_line():
