@@ -77,7 +77,7 @@ def _ending(name: str, result: DryRun) -> str:
     if not last.calls or (not result.ended and last.refused and refused_before):
         return f"{name} would say its fallback line, since the model said nothing usable."
     if result.ended:
-        return f"That would be all that {name} does."
+        return f"{name} would do nothing else."
     if last.refused:
         return "The model would be asked once more for other words; this test stops here."
     return "The model would be asked again, with what these tools did; this test stops here."

@@ -32,11 +32,11 @@ def test_a_refusal_names_the_rule_and_its_figures():
     result = sleep(mind, force=True)
     assert result["reason"] == "history within preserve window"
     assert result["detail"].startswith(
-        "of 24 messages the newest 20 stay and as many as fill 20% of the window (800 tokens)"
+        "of its 24 messages, the newest 20 stay, and as many as fill 20% of the window, 800"
     )
     mind = make_mind(compact_preserve_window=30)
     talk(mind, 12, length=5)
-    assert sleep(mind, force=True)["detail"].startswith("of 24 messages the newest 30 stay; ")
+    assert sleep(mind, force=True)["detail"].startswith("of its 24 messages, the newest 30 stay; ")
 
 
 def test_from_the_fifth_compaction_of_a_talk_on_it_tells_what_was_lost():

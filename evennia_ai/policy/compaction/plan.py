@@ -210,11 +210,11 @@ def plan_compaction(
                 kept -= sizes[cut]
                 cut += 1
     if cut <= 0:
-        rule = f"of {len(messages)} messages the newest {limits.preserve} stay"
+        rule = f"of its {len(messages)} messages, the newest {limits.preserve} stay"
         if limits.kept_share:
             tokens = f"{limits.kept_share * limits.window:,.0f} tokens"
-            rule += f" and as many as fill {limits.kept_share:.0%} of the window ({tokens})"
-        return Skip(WITHIN_WINDOW, f"{rule}; together they have {kept:,} tokens")
+            rule += f", and as many as fill {limits.kept_share:.0%} of the window, {tokens}"
+        return Skip(WITHIN_WINDOW, f"{rule}; that is all of them, with {kept:,} tokens")
     return CompactionPlan(cut, turn_start_before(messages, cut), kept, sum(sizes) - kept)
 
 

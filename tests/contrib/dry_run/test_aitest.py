@@ -37,7 +37,7 @@ def test_a_builder_sees_what_it_would_say_and_nobody_hears_it(game, tavern, buil
     assert "If Bea says to Mira: Mira, two ales, please" in text
     assert "Who would hear the answer: Bea, Ann." in text
     assert "would say: Two |rales|n!" in text
-    assert "That would be all that Mira does." in text
+    assert "Mira would do nothing else." in text
     game.run(1)
     assert ann.heard() == []
     assert rows() == [0, 0, 0, 0]
@@ -93,7 +93,7 @@ def test_words_that_would_not_be_spoken_are_told(game, builder, admin, mira):
     assert "would not say: " in text
     assert "why: it was JSON, not words" in text
     assert "would say: Good evening." in text
-    assert "That would be all that Mira does." in text
+    assert "Mira would do nothing else." in text
     assert "Mira would say its fallback line, since" in builder.told("aitest Mira = hello again")
     game.model.add(refused)
     assert "is now 1" in admin.told("aisetup/set Mira/max_iterations = 1")
