@@ -213,9 +213,11 @@ def run_dry(
     progress = Progress(LoopState(number))
     try:
         if not request_form(around.settings.profile).native:
-            yield mind.line_notes.prepare([event.heard.line for event in turn.events])
-            fact: OwnWords = yield mind.fallback.answer_surely(turn)
-            progress = replace(progress, fact=fact)
+            lines = [event.heard.line for event in turn.events]
+            yield mind.line_notes.prepare(lines)
+            if any(map(mind.line_notes.asks, lines)):
+                fact: OwnWords = yield mind.fallback.answer_surely(turn)
+                progress = replace(progress, fact=fact)
         while not progress.ended and len(steps) < min(MOST_STEPS, config.max_iterations):
             turns.calls = []
             reply: StepReply = yield loop.ask(turn, CONTEXT_TICK_EVENT, deadline_at, progress, [])

@@ -142,8 +142,7 @@ class LineNotes:
         best = plain_prompt.best_fit(answers)
         by_code = self._by_code(line, best)
         noted = self._note(line, best)
-        asks = not noted and self._margin_of_asking(words) >= ASKED
-        fact = plain_prompt.sure_lore(answers) if asks else ""
+        fact = plain_prompt.sure_lore(answers) if self.asks(line) and not noted else ""
         return plain_prompt.LineReading(now, [] if noted else answers, noted, by_code, fact)
 
     def _note(self, line: str, best: float) -> str:
@@ -157,6 +156,10 @@ class LineNotes:
         noted = plain_prompt.kind_note(words, speaker, near, best, asks)
         is_told = asks < ASKED and best < ASKED_ROW
         return noted or plain_prompt.TELL_NOTE.format(speaker=as_name(speaker)) * is_told
+
+    def asks(self, line: str) -> bool:
+        """Return True for a prepared line that asks something; so does any without an embedder."""
+        return self._margin_of_asking(self.words_of(line)) >= ASKED
 
     def _margin_of_asking(self, words: str) -> float:
         cosines = self._mind.services.nearness.cosines
@@ -209,7 +212,7 @@ class LineNotes:
         if len(stems) >= NEW_WORDS and stems.issubset(normal_words(line)) and "?" not in words[-1:]:
             return True
         near = max(self._mind.services.nearness.cosines(words, [sentence]), default=0.0)
-        return near >= SAID_AGAIN and self._margin_of_asking(words) < ASKED
+        return near >= SAID_AGAIN and not self.asks(line)
 
     def _persona(self) -> list[str]:
         """Return the sentences of the persona behind the first."""
@@ -235,8 +238,9 @@ class PlainTurns:
     _line_notes: LineNotes
 
     def may_tell(self, turn: ports.TurnRecord, requested: Requested) -> bool:
-        """Return True if what code knows may answer a turn: the newest line asks for no act."""
-        return bool(turn.from_others) and not turn.done_before and requested == Requested()
+        """Return True if what code knows may answer a turn: its lines ask, and for no act."""
+        asks = any(self._line_notes.asks(event.text) for event in turn.from_others)
+        return asks and not turn.done_before and requested == Requested()
 
     def requested(self, turn: ports.TurnRecord) -> Requested:
         """Return what the newest line asks for; nothing that it never does, or that is not sure."""
