@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 from twisted.internet.defer import inlineCallbacks
@@ -20,7 +21,6 @@ from evennia_ai.contrib.promises.promise_records import (
     due_words,
 )
 from evennia_ai.contrib.promises.promise_tools import leave_message, promise
-from evennia_ai.errors import StoreUnavailable
 from evennia_ai.extension import EntryReader, Extension, Revision, Tool
 from evennia_ai.messages import Audience
 from evennia_ai.policy.audience import KnownLine, of_record
@@ -85,20 +85,17 @@ class PromisesExtension(Extension):
     def _begin(self, sender: Any, **_signal: Any) -> None:
         if sender is self._services:
             self.keeper.begin()
-            self._services.clock.callLater(LOADED_S, self._read_late, self._services.now())
+            sender.timer.keep("unread promises", LOADED_S, partial(self._read_late, sender.now()))
 
     def _read_late(self, started: datetime) -> None:
         """Read the last turns before the start: the process may have died before it read them."""
         self._services.nearness.prepare(self._services, [*EXAMPLES])  # 2 s of a core (measured)
         before = models.Turn.objects.filter(at__lt=started).order_by("-id")
-        try:
-            with store_errors():
-                newest = list(before.values("at", "assistant_id")[:MOST_AT_ONCE])
-        except StoreUnavailable:
-            return
-        last = {row["assistant_id"] for row in newest if newest[0]["at"] - row["at"] < AT_ONCE}
-        for script in AssistantScript.objects.filter(id__in=last).exclude(db_obj=None):
-            self._services.slices.put(read_last_turns, script.mind, 1, True)
+        with store_errors():
+            newest = list(before.values("at", "assistant_id")[:MOST_AT_ONCE])
+            last = {row["assistant_id"] for row in newest if newest[0]["at"] - row["at"] < AT_ONCE}
+            for script in AssistantScript.objects.filter(id__in=last).exclude(db_obj=None):
+                self._services.slices.put(read_last_turns, script.mind, 1, True)
 
     def _meet(self, character: Any, **_signal: Any) -> None:
         if self.keeper.is_attending(character):

@@ -23,7 +23,7 @@ from evennia_ai.contrib.promises.promise_records import (
     Promises,
 )
 from evennia_ai.contrib.promises.ways import place_of, ways_from
-from evennia_ai.errors import NothingDone, StoreUnavailable
+from evennia_ai.errors import NothingDone
 from evennia_ai.game.perception import display_name, find_object, listening_objects
 from evennia_ai.game.texts import text
 from evennia_ai.messages import PUPPETED, SAY, WHISPER, Authors, IncomingEvent
@@ -54,13 +54,13 @@ class PromiseKeeper:
 
     def begin(self) -> None:
         """Look for what earlier processes left to do."""
-        try:
-            with store_errors():
-                rows = ObjectDB.objects.filter(db_attributes__db_attrtype=Promises.kind)
-                for character in rows.distinct():
-                    self.attend(character)
-        except StoreUnavailable:
-            self._services.clock.callLater(LOOK_S, self.begin)
+        self._services.timer.keep(Promises.kind, 0.0, self._begin)
+
+    def _begin(self) -> None:
+        with store_errors():
+            rows = ObjectDB.objects.filter(db_attributes__db_attrtype=Promises.kind)
+            for character in rows.distinct():
+                self.attend(character)
 
     def attend(self, character: Any) -> None:
         """Look at a character soon, and from then on while something is to do or to tell."""
