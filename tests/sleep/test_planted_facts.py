@@ -19,6 +19,7 @@ from tests.bench.remembering import (
     log_of,
     make_script,
 )
+from tests.short_form import short_form
 
 TALK = make_talk(turns=140, facts=42, seed=7)
 SECRETS = [fact for fact in TALK.facts if fact.private]
@@ -30,7 +31,7 @@ def lived_through(gateway):
     return script
 
 
-@pytest.mark.parametrize("gateway", [Offline(), Hostile()])
+@pytest.mark.parametrize("gateway", short_form([Hostile(), Offline()], 2))
 def test_facts_stand_in_the_prompt_of_a_question_whoever_sums_up(gateway):
     asked = ask_all(lived_through(gateway), TALK.facts, METHODS)
     assert asked.percent(OURS) >= 90
