@@ -201,6 +201,11 @@ class TextNearness:
         matrix = np.stack([self._vectors[other] for other in others])
         return [float(value) for value in matrix @ self._vectors[text]]
 
+    def vectors(self, texts: Sequence[str]) -> Mapping[str, Any]:
+        """Return the unit vectors of texts; none if not all have been prepared."""
+        ready = self._vectors.keys() >= {*texts}
+        return {text: self._vectors[text] for text in texts} if ready else {}
+
     def kinds(self, text: str) -> SentenceKinds | None:
         """Return what kind of sentence a text is; None if it is not prepared, or not by MiniLM."""
         embedder, vector = self._embedder(), self._vectors.get(text)

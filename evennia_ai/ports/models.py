@@ -198,6 +198,9 @@ class Nearness(Protocol):
     def cosines(self, text: str, others: Sequence[str]) -> list[float]:
         """Return how near a text is to others, 1 at most; none if not all have been prepared."""
 
+    def vectors(self, texts: Sequence[str]) -> Mapping[str, Any]:
+        """Return the unit vectors of texts, by text; none if not all have been prepared."""
+
     def kinds(self, text: str) -> SentenceKinds | None:
         """Return what kind of sentence a text is; None if it is not prepared, or not by MiniLM."""
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.config import ModelProfile
-from evennia_ai.contrib.stand_in.answers import answer, certain_answer
+from evennia_ai.contrib.stand_in.answers import answer, certain_answer, texts_of
 from evennia_ai.contrib.stand_in.languages import (
     COURTESIES,
     ENGLISH,
@@ -18,11 +18,15 @@ from evennia_ai.contrib.stand_in.languages import (
     read_languages,
 )
 from evennia_ai.contrib.stand_in.languages import language_of as known_language
-from evennia_ai.contrib.stand_in.likeness import VectorCache
-from evennia_ai.contrib.stand_in.recalled import texts_of
-from evennia_ai.contrib.stand_in.requests import PRICED, asks_prices, refusal, requested_action
-from evennia_ai.contrib.stand_in.stand_in_request import HeardLine, StandInRequest, read_source
+from evennia_ai.contrib.stand_in.requests import (
+    PRICED,
+    asks_prices,
+    read_deal,
+    refusal,
+    requested_action,
+)
 from evennia_ai.contrib.stand_in.steps import Calls, Errand, done, words_for_step
+from evennia_ai.contrib.stand_in.transcript import HeardLine, StandInRequest, read_source
 from evennia_ai.contrib.stand_in.view import StandInView, read_request
 from evennia_ai.contrib.stand_in.words import (
     capitals,
@@ -76,17 +80,16 @@ class StandIn:
 
     def __init__(self, files: Iterable[str] = ()) -> None:
         self._languages = read_languages(tuple(files))
-        self._vectors = VectorCache()
 
     @inlineCallbacks
     def complete(self, request: LLMRequest, profile: ModelProfile) -> Coroutine[LLMReply]:
         """Answer. Fires with the reply; never fails."""
         scene = read_source(request)
-        services = request.source.mind.services if request.source else None
-        if services and services.embedder and scene.lines and not scene.material:
+        if request.source and scene.lines and not scene.material:
+            services = request.source.mind.services
             texts = texts_of(_by_speaker(read_request(scene, self._languages)))
-            vectors = yield self._vectors.fetch(services.embedder, services.clock, *texts)
-            scene = replace(scene, vectors=vectors)
+            yield services.nearness.prepare(services, texts)
+            scene = replace(scene, vectors=services.nearness.vectors(texts))
         return self.think(scene)
 
     def think(self, request: StandInRequest) -> LLMReply:
@@ -204,7 +207,7 @@ def _answers(view: StandInView) -> list[str]:
         return [answer(view, text) for text in view.sentences[:1]]
     made: list[str] = []
     for text in _weighed(view):
-        if language_of(text) in UNKNOWN_TONGUES:
+        if language_of(text) in UNKNOWN_TONGUES and not read_deal(view, text).named:
             return [replace(view, language=view.character.language).phrase("no_tongue")]
         reply = refusal(view, text) or answer(view, text)
         fits = not made or len(" ".join([*made, reply])) <= LONGEST

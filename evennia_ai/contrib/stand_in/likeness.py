@@ -1,97 +1,18 @@
 """How alike a question and a line are: by the game's embedder, else by the words that they share."""
 
 from collections.abc import Mapping, Sequence
-from hashlib import blake2b
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from twisted.internet.defer import Deferred, inlineCallbacks, maybeDeferred
 
 from evennia_ai.contrib.stand_in.languages import Language
-from evennia_ai.errors import MemoryUnavailable, ProviderError
-from evennia_ai.memory.remote_vectors import TIME_S, is_late
-from evennia_ai.ports import Embedder, RemoteEmbedder
-from evennia_ai.scheduling import Clock, Coroutine
 
 Floats = npt.NDArray[np.float32]
 TextVectors = Mapping[str, Floats]  # unit vectors by text
-MOST_NEW = 256  # texts that are embedded for one request; the others wait for the next one
-MOST_KEPT = 4_096
 PART = 0.05  # that a sentence alone counts less than a whole line
 SHARED = 0.1  # what all of a question's words add to the cosine
 NEAREST = 3  # the lines that a line is compared with
-
-
-class VectorCache:
-    """The vectors of the texts of the last requests, by the hash of each: no words are kept."""
-
-    def __init__(self) -> None:
-        self._kept: dict[bytes, Floats] = {}
-        self._is_late = False  # vectors are awaited for longer than TIME_S
-
-    @inlineCallbacks
-    def fetch(
-        self,
-        embedder: Embedder | RemoteEmbedder,
-        clock: Clock,
-        questions: Sequence[str],
-        texts: Sequence[str],
-    ) -> Coroutine[TextVectors]:
-        """Fire with the vectors of texts, the first `MOST_NEW` if many are new; none if it fails.
-
-        Those that come after `TIME_S` are kept for later requests, which do not wait for them.
-        """
-        vectors: dict[str, Floats] = {}
-        try:
-            for is_query, wanted in ((True, questions), (False, texts)):
-                keys = {text: _hash(f"{embedder.name}\n{is_query}\n{text}") for text in wanted}
-                new = [text for text, key in keys.items() if key not in self._kept][:MOST_NEW]
-                if new and not self._is_late:
-                    made = maybeDeferred(_embed, embedder, new, is_query)
-                    most_s = 0.0 if is_late(embedder, clock) else TIME_S
-                    yield self._in_time(made, clock, most_s, [keys[text] for text in new])
-                kept = {text: self._kept.get(key) for text, key in keys.items()}
-                vectors |= {text: row for text, row in kept.items() if row is not None}
-        except (ProviderError, MemoryUnavailable):
-            return {}
-        for key in list(self._kept)[:-MOST_KEPT]:
-            del self._kept[key]
-        return vectors
-
-    def _in_time(
-        self, made: Deferred[Any], clock: Clock, most_s: float, keys: Sequence[bytes]
-    ) -> Deferred[None]:
-        """Fire when vectors are made and kept, or late; fails with their error."""
-        here = Deferred[None]()
-
-        def late() -> None:
-            self._is_late = True
-            here.callback(None)
-
-        def keep(rows: Any) -> None:
-            self._kept |= zip(keys, rows, strict=True)
-
-        def end(result: Any) -> None:
-            self._is_late = False
-            if timer.active():
-                timer.cancel()
-                here.callback(result)
-
-        timer = clock.callLater(most_s, late)
-        made.addCallback(keep).addBoth(end)
-        return here
-
-
-def _hash(text: str) -> bytes:
-    return blake2b(text.encode("utf-8", "replace"), digest_size=16).digest()
-
-
-def _embed(embedder: Any, texts: Sequence[str], is_query: bool) -> Any:
-    """Return the vectors of texts, or a Deferred of them."""
-    if hasattr(embedder, "embed_later"):
-        return embedder.embed_later(texts, is_query)
-    return getattr(embedder, "embed_query" if is_query else "embed", embedder.embed)(texts)
 
 
 class AnswerRule(NamedTuple):

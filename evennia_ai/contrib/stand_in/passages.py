@@ -6,8 +6,12 @@ from dataclasses import dataclass
 
 from evennia_ai.contrib.stand_in.character import StandInPersona
 from evennia_ai.contrib.stand_in.languages import COURTESIES, Language, language_of
-from evennia_ai.contrib.stand_in.stand_in_request import StandInRequest
-from evennia_ai.contrib.stand_in.transcript import LONG_AGO, Transcript, TranscriptLine
+from evennia_ai.contrib.stand_in.transcript import (
+    LONG_AGO,
+    StandInRequest,
+    Transcript,
+    TranscriptLine,
+)
 from evennia_ai.contrib.stand_in.words import an, capitals, sentences
 from evennia_ai.policy.conversation.requested_acts import exit_parts
 from evennia_ai.policy.facts.check import without_address

@@ -1,15 +1,237 @@
-"""What a sentence asks the character to do, by the patterns of its language, and what it refuses."""
+"""What a sentence asks the character to do or to sell, and what it refuses."""
 
-from dataclasses import replace
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, takewhile
 
-from evennia_ai.contrib.stand_in.deals import ordered, read_deal, sale, wares_of
 from evennia_ai.contrib.stand_in.languages import ENGLISH, Language
 from evennia_ai.contrib.stand_in.view import KNOWN, StandInView
-from evennia_ai.contrib.stand_in.words import with_article
+from evennia_ai.contrib.stand_in.words import matches, sentences, with_article
 from evennia_ai.messages import Situation
-from evennia_ai.policy.conversation.requested_acts import RequestedAct, match_name, requested_act
+from evennia_ai.policy.conversation.requested_acts import (
+    SMALL,
+    RequestedAct,
+    compiled,
+    match_name,
+    requested_act,
+)
+from evennia_ai.policy.facts.terms import mean_of_highest
 from evennia_ai.policy.retrieval.words import stem
 from evennia_ai.policy.texts import plain_words
+
+# Least likeness to an example of a kind of deal, if a line names no ware, and if it has a number.
+TRADED, NUMBERED = 0.4, 0.3
+# Kinds of sentences that are about no ware unless they name one.
+OTHERS = frozenset(
+    "greet farewell ask_self who_here where exits way_to task ask_feeling recall_name recall_all wares".split()
+)
+RECENT = 6  # lines, within which what anybody spoke of is meant
+OFFERED = 2  # the last answers to a speaker, one of which makes them an offer
+NEAREST = 2  # examples of a kind that a line is compared with
+BETWEEN = 2  # most words between a number and what it counts
+ASKS = frozenset({"price", "about"})  # kinds of questions
+# Kinds of deals of kinds of sentences, where no embedder is.
+KINDS = {"yes": "order", "no": "refuse", "haggle": "haggle", "price": "price"}
+
+
+@dataclass(frozen=True)
+class Deal:
+    """What one line wants of wares, after the lines before it.
+
+    ``kind`` is order, refuse, haggle, price or about (questions), other, which (the words fit
+    several wares), few (there are not so many), missing, or "" if it is about none. ``wares`` has
+    each name as often as it is wanted; the line itself names them if ``named``.
+    """
+
+    kind: str = ""
+    wares: tuple[str, ...] = ()
+    named: bool = False
+
+
+def wares_of(view: StandInView) -> list[str]:
+    """Return the names of what is for sale, else of what may be: carried, or lying here."""
+    goods, now = view.transcript.goods, view.situation
+    return [name for name in (*now.carrying, *now.things) if name in goods or not goods]
+
+
+def numbers_in(words: Sequence[str], values: Mapping[str, int]) -> dict[int, int]:
+    """Return numbers by the place of their last word: "thirty eight" is one."""
+    numbers = dict[int, int]()
+    for at, word in enumerate(words):
+        value = int(word) if word.isdecimal() else values.get(word, 0)
+        last = numbers.get(at - 1, 0)
+        tens = not last % 10 and 0 < value < (10 if last % 100 else 100)
+        if last and (tens or value == 100):
+            value = last + value if tens else last * value
+            del numbers[at - 1]
+        numbers |= {at: value} if value else {}
+    return numbers
+
+
+def masked(view: StandInView, text: str) -> str:
+    """Return a text with "it" for every ware that it names, to compare what is left."""
+    stems = {stem(word, ENGLISH) for name in wares_of(view) for word in plain_words(name)}
+    words = {*plain_words(text)} - SMALL
+    named = {word for word in words if stem(word, ENGLISH) in stems}
+    if not named:
+        return text
+    names = rf"(?:{'|'.join(sorted(map(re.escape, named)))})\b"
+    deal = view.language.data.get("deal", {})
+    article = rf"(?:(?:{deal.get('article', '(?!)')})\s+)*"
+    ware = rf"\b{article}{names}(?:\s+(?:of\s+)?{names})*"
+    return re.sub(ware, deal.get("it", "it"), text, flags=re.I)
+
+
+def read_deal(view: StandInView, text: str) -> Deal:
+    """Return what a sentence wants of wares; `Deal()` where no shop is kept."""
+    if not (view.transcript.goods or "prices" in view.scene.tools):
+        return Deal()
+    rows, free = _named(view, text)
+    before = _discussed(view, text)
+    answers = " ".join(view.transcript.answers_to(view.speaker)[-OFFERED:])
+    is_told = any(str(number) in answers for number in free)
+    least = -1.0 if rows else 0.0 if is_told else NUMBERED if free else TRADED
+    kind = _kind(view, text, least)
+    kind = "other" if kind == "about" and not view.language.asks(text) else kind
+    if () in rows:
+        return Deal("missing", named=True)
+    # Of several that its words fit, what was spoken of is meant.
+    meant = {tuple(n for n in names if n in before.wares) or names: rows[names] for names in rows}
+    wares = tuple(name for names, many in meant.items() for name in names for _ in range(many or 1))
+    if any(len(names) > 1 for names in meant):
+        return Deal("which" if kind in ("order", "") else kind, wares, named=True)
+    if kind == "haggle" and any(rows.values()) and not free:
+        kind = "order"  # "five of it!"
+    if not rows and kind and kind != "about":
+        wares = before.wares
+        kind = "which" if kind == "order" and before.kind == "which" else kind
+    deal = Deal(kind, wares, bool(rows))
+    return _counted(view, deal, text, free) if wares else deal
+
+
+def _counted(view: StandInView, deal: Deal, text: str, numbers: Sequence[int]) -> Deal:
+    """Return a deal by the numbers of a sentence that count no ware: a price, a bid, or how many."""
+    kind, wares, goods = deal.kind, deal.wares, view.transcript.goods
+    each = {name: number_in(goods.get(name, "")) for name in wares}
+    have, total = wares_of(view), sum(each[name] for name in wares)
+    answered = " ".join(view.transcript.answers_to(view.speaker)[-OFFERED:])
+    for number in numbers if kind != "refuse" else ():
+        most = have.count(wares[0])
+        is_many = number <= most or number**2 <= each[wares[0]] * most
+        is_count = is_many and kind == "order" and len({*wares}) == 1
+        priced = wares if number == total else tuple(n for n in each if each[n] == number)[:1]
+        is_told = str(number) in answered
+        if priced and (is_told or not is_count or number == total > max(each.values())):
+            kind, wares = kind if kind == "other" and not is_told else "order", priced
+        elif is_count:
+            wares = wares[:1] * number
+        elif kind != "other" and number > 1:
+            asks = kind in ASKS and view.language.finds("question", text)
+            kind = kind if asks or (deal.named and kind == "order") else "haggle"
+    if kind == "order" and any(wares.count(name) > have.count(name) for name in wares):
+        kind, wares = "few", tuple(name for name in dict.fromkeys(wares) if name in have)
+    return replace(deal, kind=kind, wares=wares)
+
+
+def _named(view: StandInView, text: str) -> tuple[dict[tuple[str, ...], int], list[int]]:
+    """Return the wares that a text names, and how many, 0 if it does not say; and other numbers.
+
+    A ware is the names that its words fit: none if it is of another thing, such as "a bowl of
+    soup" where there is one of tea.
+    """
+    rows, free = dict[tuple[str, ...], int](), list[int]()
+    data, names = view.language.data, wares_of(view)
+    apart = {*data.get("deal", {}).get("apart", "").split()}
+    parts = (view.language.pattern("patterns", "parts").split(part) for part in sentences(text))
+    for part in chain.from_iterable(parts):
+        words, fits = plain_words(part), tuple(dict.fromkeys(matches(part, names)))
+        stems = {stem(word, ENGLISH) for name in fits for word in plain_words(name)} - SMALL
+        own = [stem(word, ENGLISH) in stems for word in words]
+        at = own.index(True) if True in own else 0
+        article = compiled(rf"(?:{data.get('deal', {}).get('article', '(?!)')}|\d+)\Z")
+        is_common = words[at : at + 1] and words[at] in view.language.common and sum(own) < 2
+        if fits and is_common and not article.match(words[at - 1] if at else ""):
+            continue  # "can I go?" is about no watering can
+        every = numbers_in(words, data.get("counts", {})).items()
+        numbers = [(end, number) for end, number in every if not own[end]]
+        counts = [n for end, n in numbers
+                  if 0 < at - end <= BETWEEN + 1 and apart.isdisjoint(words[end + 1 : at])]  # fmt: skip
+        free += [number for _, number in numbers if number not in counts[-1:]]
+        last = {stem(plain_words(name)[-1], ENGLISH) for name in fits}
+        is_other = last.isdisjoint(stem(word, ENGLISH) for word in words)
+        if fits:
+            key = () if is_other and words[at + 1 : at + 2] == ["of"] else fits
+            rows[key] = max(rows.get(key, 0), *counts[-1:], 0)
+    return rows, free
+
+
+def _discussed(view: StandInView, text: str) -> Deal:
+    """Return what was offered last; where a sentence points back, what anybody spoke of last."""
+    now = list(takewhile(lambda part: part != text, view.sentences))
+    points = view.language.finds("points_back", text)
+    answers = view.transcript.answers_to(view.speaker)
+    before = view.talk_before if points else answers[-OFFERED:]
+    for line in [*before, *now][: -RECENT - 1 : -1]:
+        rows, free = _named(view, line)
+        wares = tuple(name for names in rows for name in names for _ in range(rows[names] or 1))
+        if wares:
+            several = any(len(names) > 1 for names in rows) or len(rows) > 1 < len(free)
+            return Deal("which" if several else "order", wares)
+    return Deal()
+
+
+def _kind(view: StandInView, text: str, least: float) -> str:
+    """Return the kind of a deal that a sentence wants: by its likeness to examples, or patterns."""
+    is_named, vectors = least < 0, view.scene.vectors
+    own = vectors.get(masked(view, text))
+    examples = view.language.data.get("deals", {})
+    if own is not None and examples:
+        fits = dict[str, float]()
+        for kind, texts in examples.items():
+            row = [float(own @ vectors[text]) for text in texts if text in vectors]
+            fits[kind] = mean_of_highest(row, NEAREST)
+        fits["refuse"] = -1.0 if view.language.asks(text) else fits.get("refuse", -1.0)
+        best = max(fits, key=fits.__getitem__, default="")
+        is_other = not is_named and view.asked_of(text)[0].key in OTHERS
+        return best if best and fits[best] >= least and not is_other else ""
+    key, asks = view.language.key_of(text), view.language.asks(text)
+    if key in KINDS:
+        return KINDS[key]
+    act = requested_act(text, view.situation, view.speaker, view.language.data)
+    if (act and act.act == "give") or (key == "buy" and not asks):
+        return "order"
+    counts = view.language.data.get("counts", {})
+    of_wares = view.language.content(" ".join((*wares_of(view), *counts)))
+    rest = [word for word in view.language.content(text) if not word.isdecimal()]
+    return "" if not is_named else "price" if asks else "order" if {*rest} <= {*of_wares} else ""
+
+
+def ordered(view: StandInView) -> RequestedAct | None:
+    """Return the sale of all wares that the speaker wants, None if they order none."""
+    wares, text = tuple[str, ...](), ""
+    for part in view.sentences:
+        deal = read_deal(view, part)
+        if deal.kind == "order":
+            wares, text = (*wares, *deal.wares) if deal.named else deal.wares, part
+        elif deal.kind in ("refuse", "haggle"):
+            wares = ()
+    return sale(view, wares, text)
+
+
+def sale(view: StandInView, wares: Sequence[str], text: str) -> RequestedAct | None:
+    """Return the sale of wares, its target the price in words; None if one has no price."""
+    goods = view.transcript.goods
+    if not wares or "sell" not in view.scene.tools or not goods.keys() >= {*wares}:
+        return None
+    total = sum(number_in(goods[name]) for name in wares)
+    price = re.sub(r"\d+", str(total), max((goods[name] for name in wares), key=len), count=1)
+    return RequestedAct("sell", price, item=", ".join(wares), to=view.speaker, text=text)
+
+
+def number_in(price: str) -> int:
+    return int(next(iter(re.findall(r"\d+", price)), 0))
+
 
 # Kinds of sentences that ask for a shop's prices.
 PRICED = frozenset({"price", "wares", "buy", "food", "drink"})

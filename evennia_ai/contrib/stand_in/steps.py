@@ -4,9 +4,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from evennia_ai.contrib.stand_in.deals import number_in
 from evennia_ai.contrib.stand_in.languages import ENGLISH, language_of, read
-from evennia_ai.contrib.stand_in.requests import kind_of
+from evennia_ai.contrib.stand_in.requests import kind_of, number_in
 from evennia_ai.contrib.stand_in.transcript import TranscriptToolCall
 from evennia_ai.contrib.stand_in.view import StandInView
 from evennia_ai.contrib.stand_in.words import ended, with_article

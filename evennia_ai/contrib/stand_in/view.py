@@ -18,8 +18,12 @@ from evennia_ai.contrib.stand_in.languages import (
 )
 from evennia_ai.contrib.stand_in.likeness import AnswerRule, likeness
 from evennia_ai.contrib.stand_in.passages import Passage, read_known, read_told
-from evennia_ai.contrib.stand_in.stand_in_request import HeardLine, StandInRequest
-from evennia_ai.contrib.stand_in.transcript import Transcript, read_transcript
+from evennia_ai.contrib.stand_in.transcript import (
+    HeardLine,
+    StandInRequest,
+    Transcript,
+    read_transcript,
+)
 from evennia_ai.contrib.stand_in.words import (
     an,
     capitals,
@@ -330,7 +334,7 @@ class StandInView:
         if not self.language.finds("points_back", text):
             return text
         own = self.sentences[: self.sentences.index(text)] if text in self.sentences else ()
-        return " ".join((*(own or self.talk_before)[-1:], text))
+        return " ".join((*(own or self.transcript.answers_to(self.speaker))[-1:], text))
 
     def known(self, text: str, sources: Sequence[str] = KNOWN, intent: Intent | None = None) -> str:
         """Return the best passage about a line; "" if none."""

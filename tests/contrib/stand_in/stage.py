@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from evennia_ai.contrib.stand_in import StandIn
-from evennia_ai.contrib.stand_in.stand_in_request import HeardLine, StandInRequest
+from evennia_ai.contrib.stand_in.transcript import HeardLine, StandInRequest
 from evennia_ai.messages import Situation, heard_line
 from evennia_ai.policy.conversation.persona_and_lore import Persona
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.contrib.stand_in import StandIn
-from evennia_ai.contrib.stand_in.stand_in_request import HeardLine, StandInRequest
+from evennia_ai.contrib.stand_in.transcript import HeardLine, StandInRequest
 from evennia_ai.errors import ConfigError
 from evennia_ai.messages import Situation
 from evennia_ai.policy.conversation.persona_and_lore import Persona

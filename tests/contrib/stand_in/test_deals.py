@@ -1,9 +1,9 @@
 """What a customer wants of a shop's wares, by the words and numbers of a line."""
 
 from evennia_ai.contrib.stand_in.brain import _by_speaker
-from evennia_ai.contrib.stand_in.deals import Deal, numbers_in, read_deal
 from evennia_ai.contrib.stand_in.languages import read, read_languages
-from evennia_ai.contrib.stand_in.stand_in_request import HeardLine, StandInRequest
+from evennia_ai.contrib.stand_in.requests import Deal, numbers_in, read_deal
+from evennia_ai.contrib.stand_in.transcript import HeardLine, StandInRequest
 from evennia_ai.contrib.stand_in.view import read_request
 from evennia_ai.messages import Situation
 from evennia_ai.policy.conversation.persona_and_lore import Persona

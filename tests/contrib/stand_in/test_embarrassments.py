@@ -6,7 +6,7 @@ import re
 import pytest
 
 from evennia_ai.contrib.stand_in import StandIn
-from evennia_ai.contrib.stand_in.stand_in_request import HeardLine, StandInRequest
+from evennia_ai.contrib.stand_in.transcript import HeardLine, StandInRequest
 from evennia_ai.messages import Situation
 from evennia_ai.policy.conversation.persona_and_lore import Persona
 from tests.contrib.stand_in.stage import TOOLS, Talk

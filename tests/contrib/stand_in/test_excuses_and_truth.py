@@ -2,7 +2,7 @@
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.contrib.stand_in import StandIn
-from evennia_ai.contrib.stand_in.stand_in_request import read_source
+from evennia_ai.contrib.stand_in.transcript import read_source
 from evennia_ai.errors import ProviderUnavailable
 from evennia_ai.policy.conversation.ai_disclosure import true_answer
 from evennia_ai.ports import LLMRequest

@@ -3,7 +3,7 @@
 import pytest
 
 from evennia_ai.contrib.stand_in import StandIn
-from evennia_ai.contrib.stand_in.stand_in_request import HeardLine, StandInRequest
+from evennia_ai.contrib.stand_in.transcript import HeardLine, StandInRequest
 from evennia_ai.policy.conversation.persona_and_lore import Persona
 from tests.expressions.found import expressions
 from tests.growth import text_grows_like_a_square

@@ -1,17 +1,19 @@
 """Which line that somebody told answers a question: whose it is, how like it, and how new."""
 
+from functools import partial
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
-from twisted.internet.defer import Deferred, fail, succeed
+from twisted.internet.defer import fail, succeed
 from twisted.internet.task import Clock
 
+from evennia_ai.contrib.stand_in.answers import as_asked, find_told
 from evennia_ai.contrib.stand_in.languages import read_languages
-from evennia_ai.contrib.stand_in.likeness import MOST_NEW, VectorCache
-from evennia_ai.contrib.stand_in.recalled import as_asked, find_told
-from evennia_ai.contrib.stand_in.stand_in_request import HeardLine, StandInRequest
+from evennia_ai.contrib.stand_in.transcript import HeardLine, StandInRequest
 from evennia_ai.contrib.stand_in.view import read_request
-from evennia_ai.errors import MemoryUnavailable
-from evennia_ai.memory.remote_vectors import TIME_S
+from evennia_ai.errors import ProviderError
+from evennia_ai.memory.remote_vectors import TextNearness
 from evennia_ai.policy.conversation.persona_and_lore import Persona
 
 HORSE, FOOD, PLACE, NOISE, LEGS = np.eye(5, dtype=np.float32)
@@ -121,54 +123,25 @@ def test_without_vectors_words_decide():
 
 
 class Embedder:
-    """Counts the texts that it embeds; ``outcome`` makes what it fires with of its vectors."""
+    """Embeds later; ``outcome`` makes what it fires with of its vectors."""
 
-    name, dimensions = "counting", 4
+    name, dimensions = "later", 4
 
-    def __init__(self, outcome=succeed):
-        self.outcome, self.asked = outcome, []
+    def __init__(self, outcome):
+        self.outcome = outcome
 
     def embed_later(self, texts, query=False):
-        self.asked.append((list(texts), query))
         return self.outcome(np.ones((len(texts), 4), dtype=np.float32))
 
 
-def fetched(cache, embedder, *texts, clock=None):
-    """What a cache fires with."""
-    found = []
-    cache.fetch(embedder, clock or Clock(), *texts).addCallback(found.append)
-    return found
-
-
-def test_each_text_is_embedded_once_and_its_words_are_not_kept():
-    cache, embedder = VectorCache(), Embedder()
-    for _ in range(2):
-        (vectors,) = fetched(cache, embedder, ["who?"], ["a line", "a line", "another"])
-        assert vectors.keys() == {"who?", "a line", "another"}
-    assert embedder.asked == [(["who?"], True), (["a line", "another"], False)]
-    assert "a line" not in repr(vars(cache))
-
-
-def test_of_many_new_lines_the_first_are_embedded_and_the_others_next_time():
-    cache, embedder, lines = VectorCache(), Embedder(), [f"line {n}" for n in range(MOST_NEW + 5)]
-    assert [len(fetched(cache, embedder, ["who?"], lines)[0]) for _ in range(2)] == [
-        MOST_NEW + 1,
-        MOST_NEW + 6,
-    ]
-
-
-def test_words_decide_if_the_embedder_fails_or_is_late_and_what_comes_late_is_kept():
-    broken = Embedder(lambda _: fail(MemoryUnavailable("down")))
-    assert fetched(VectorCache(), broken, ["who?"], ["a line"]) == [{}]
-    cache, clock, vectors = VectorCache(), Clock(), []
-    late = Embedder(lambda made: vectors.append((made, Deferred())) or vectors[-1][1])
-    found = fetched(cache, late, ["who?"], ["a line"], clock=clock)
-    assert found == []
-    clock.advance(TIME_S)
-    assert found == fetched(cache, late, ["who?"], [], clock=clock) == [{}]
-    ((made, answer),) = vectors
-    answer.callback(made)
-    assert fetched(cache, late, ["who?"], [])[0].keys() == {"who?"}
+def test_vectors_of_all_texts_come_or_none_and_words_decide():
+    texts, services = ["who?", "a line"], SimpleNamespace(clock=Clock())
+    broken = lambda _: fail(ProviderError("down"))  # noqa: E731
+    for outcome, known in ((succeed, {*texts}), (broken, set())):
+        nearness = TextNearness(partial(Embedder, outcome))
+        nearness.prepare(services, texts)
+        assert nearness.vectors(texts).keys() == known
+        assert nearness.vectors([*texts, "another"]) == {}
 
 
 def test_who_asks_of_oneself_by_name_is_meant():
@@ -177,7 +150,7 @@ def test_who_asks_of_oneself_by_name_is_meant():
 
 
 @pytest.mark.parametrize(("likeness", "own", "of_another"), [
-    (0.05, None, None), (0.12, False, None), (0.3, True, True),
+    (0.12, None, None), (0.3, True, True),
 ])  # fmt: skip
 def test_another_persons_words_must_be_more_certain(likeness, own, of_another):
     asked, line = "what is the horse called?", "they say Bolt to him"

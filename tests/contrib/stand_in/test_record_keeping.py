@@ -5,7 +5,7 @@ import json
 import pytest
 
 from evennia_ai.contrib.stand_in import StandIn
-from evennia_ai.contrib.stand_in.stand_in_request import HeardLine, StandInRequest
+from evennia_ai.contrib.stand_in.transcript import HeardLine, StandInRequest
 from evennia_ai.policy.conversation.persona_and_lore import Persona
 
 TALK = [

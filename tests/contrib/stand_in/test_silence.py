@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from evennia_ai.contrib.stand_in.languages import read_languages
-from evennia_ai.contrib.stand_in.stand_in_request import HeardLine, StandInRequest
+from evennia_ai.contrib.stand_in.transcript import HeardLine, StandInRequest
 from evennia_ai.contrib.stand_in.view import read_request
 from evennia_ai.messages import Situation
 from evennia_ai.policy.conversation.persona_and_lore import Persona

@@ -3,8 +3,7 @@
 import pytest
 
 from evennia_ai.contrib.stand_in.languages import ENGLISH, read
-from evennia_ai.contrib.stand_in.stand_in_request import StandInRequest
-from evennia_ai.contrib.stand_in.transcript import TranscriptLine, read_transcript
+from evennia_ai.contrib.stand_in.transcript import StandInRequest, TranscriptLine, read_transcript
 from evennia_ai.policy.conversation.persona_and_lore import Persona
 from tests.contrib.stand_in.stage import Talk
 
