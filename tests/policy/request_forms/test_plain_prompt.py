@@ -9,6 +9,7 @@ from evennia_ai.policy.context.situation_updates import LORE, REMEMBERED
 from evennia_ai.policy.conversation.persona_and_lore import Persona, read_persona
 from evennia_ai.policy.texts import sentences
 from evennia_ai.policy.tool_call_modes.plain_prompt import (
+    ABOUT,
     ALWAYS,
     CLOSE,
     FITS_BETTER,
@@ -20,7 +21,9 @@ from evennia_ai.policy.tool_call_modes.plain_prompt import (
     MOST_ROWS,
     PERSONA_WORDS,
     STRANGER,
+    SURE_LORE,
     TELL_NOTE,
+    LineReading,
     answering,
     in_language,
     kind_note,
@@ -28,7 +31,10 @@ from evennia_ai.policy.tool_call_modes.plain_prompt import (
     parted,
     persona_rows,
     plain_scene,
+    said_or_checked,
     short_persona,
+    sure_lore,
+    tells,
 )
 
 MIRA = Persona(
@@ -215,3 +221,33 @@ def test_the_situation_is_one_line_and_each_memory_its_own():
         f'{MARK} You remember, today: Ann: "Hi."',
     ]
     assert plain_scene([]) == ""
+
+
+# --- facts that a reply must tell of --------------------------------------------------------------
+
+DOG = (REMEMBERED, KnownLine('two days ago Ann told you: "my dog is called Biscuit"', score=0.6))
+FEE = (LORE, KnownLine("Fees: A bed costs four crowns.", source="Fees", score=SURE_LORE))
+OWN = (ABOUT, KnownLine("You were born in Saltmere.", score=0.5))
+
+
+def test_the_model_says_a_fact_that_the_best_row_holds_and_code_says_others():
+    told, seen = "Your dog is called Biscuit.", "Bob is here."
+    assert said_or_checked(told, LineReading([], [FEE, DOG])) == ("", told)
+    assert said_or_checked(seen, LineReading([], [FEE, DOG])) == (seen, "")
+    assert said_or_checked("I was born in Saltmere.", LineReading([], [OWN]))[0]
+    far = (REMEMBERED, DOG[1]._replace(score=0.1))  # the fact's row is not the one that fits best
+    assert said_or_checked(told, LineReading([], [FEE, far], fact="A bed")) == ("", "A bed")
+    assert said_or_checked("", LineReading([], [FEE], by_code="No.")) == ("No.", "")
+
+
+def test_lore_that_fits_a_question_best_and_well_is_a_fact():
+    assert sure_lore([FEE]) == "A bed costs four crowns."
+    assert sure_lore([FEE, DOG]) == sure_lore([]) == ""
+    assert sure_lore([(LORE, FEE[1]._replace(score=SURE_LORE - 0.01))]) == ""
+
+
+def test_a_reply_tells_of_a_fact_by_a_word_that_the_line_has_not_and_no_other_number():
+    fact = "A bed costs four crowns."
+    for reply, told in {"Four.": True, "Forty crowns.": False, "A bed? Ask Bob.": False}.items():
+        assert tells(reply, fact, "what does a bed cost") is told, reply
+    assert tells("Yes.", fact, "does a bed cost four crowns?")
