@@ -182,10 +182,11 @@ class LineNotes:
         """
         cosines, words = self._mind.services.nearness.cosines, self.words_of(line)
         never = cosines(words, self._mind.who.persona.never)
-        is_near = max(never, default=0.0) >= near
-        return (
-            is_near and urges_to(never, cosines(words, EXAMPLES), cosines(words, URGING)) >= least
-        )
+        kind, like = plain_prompt.kind_of(cosines(words, plain_prompt.KIND_LINES))
+        mocks = kind in plain_prompt.MOCKING and like >= plain_prompt.LIKE_KIND
+        if mocks or max(never, default=0.0) < near:
+            return False
+        return urges_to(never, cosines(words, EXAMPLES), cosines(words, URGING)) >= least
 
     @inlineCallbacks
     def breaks(self, sentences: Sequence[str], line: str) -> Coroutine[bool]:

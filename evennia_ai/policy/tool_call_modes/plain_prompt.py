@@ -57,6 +57,7 @@ ALWAYS, IN_LANGUAGES = (
     for name in ("always", "languages")
 )
 KINDS = {name: LineKind(**kind) for name, kind in TABLES["kinds"].items()}
+MOCKING = frozenset({"insult", "joke"})  # such lines urge to nothing
 KIND_LINES = [line for kind in KINDS.values() for line in kind.lines]
 
 
@@ -190,13 +191,14 @@ def said_or_checked(fact: str, read: LineReading) -> tuple[str, str]:
     ``fact`` surely answers the line, "" for none. If a row of the prompt holds at least half of its
     words, the model says it. Other facts are of what is here, and code tells them best; so it does
     those of the persona, since a small model says of whoever asks what "You" are. Where the best
-    row is another than the fact's, either may be wrong.
+    row is another than the fact's, either may be wrong; lore that surely answers comes first.
     """
     stems = {*normal_words(fact)}
     shares = ((row, stems.intersection(normal_words(row[1].text))) for row in read.answers)
     rows = [row for row, same in shares if row[0] != ABOUT and 2 * len(same) >= len(stems)]
     is_best = bool(fact and rows) and best_fit(rows) >= best_fit(read.answers)
-    return read.by_code or fact * (not rows), fact if is_best else read.fact
+    code = read.by_code or fact * (not (rows or read.fact))
+    return code, fact if is_best else read.fact
 
 
 def tells(words: str, fact: str, line: str) -> bool:

@@ -237,6 +237,7 @@ def test_the_model_says_a_fact_that_the_best_row_holds_and_code_says_others():
     assert said_or_checked("I was born in Saltmere.", LineReading([], [OWN]))[0]
     far = (REMEMBERED, DOG[1]._replace(score=0.1))  # the fact's row is not the one that fits best
     assert said_or_checked(told, LineReading([], [FEE, far], fact="A bed")) == ("", "A bed")
+    assert said_or_checked(seen, LineReading([], [FEE], fact="A bed")) == ("", "A bed")
     assert said_or_checked("", LineReading([], [FEE], by_code="No.")) == ("No.", "")
 
 
