@@ -160,7 +160,7 @@ class CmdAIStatus(AICommand):
         for call in queue[:SHOWN_CALLS]:
             error = f" ({self.reader.show(ERRORS, call.error, 'error')})" if call.error else ""
             name = clean_output(known.get(call.assistant, "The game"), 60)
-            yield f"|xCall of {name}:|n {clean_error(f'{call}{error}', 300)}"
+            yield f"|xCall of {name}:|n {clean_error(f'{call.words}{error}', 300)}"
         if len(queue) > SHOWN_CALLS:
             yield f"|xFurther calls that wait:|n {len(queue) - SHOWN_CALLS}"
 

@@ -147,9 +147,6 @@ class WaitingCall:
     error: str  # of its last attempt, "" before the first
     words: str  # for how long it waits, for which model, and why, without the error
 
-    def __str__(self) -> str:
-        return self.words
-
 
 class EndpointQueues:
     """All lanes, with their shared cap on calls in flight, and all calls under way."""

@@ -120,8 +120,6 @@ def plain_reply(
     words, deeds = split_reply(ROLE.sub("", own), name)
     if cut_off:
         words = whole_sentences(words)
-    if not words:
-        return PlainReply("", deeds, "" if deeds else NO_WORDS)
     if AN_AI_SPEAKS.search(words):  # the sentences around that are its voice, too
         return PlainReply("", problem=ASSISTANT)
     lines = [parse_heard_line(line, "")[1] for line in heard_lines]
@@ -142,7 +140,7 @@ def plain_reply(
     ]
     new = [part for part in fine if output_checks.neutral(plain_words(part)) not in restated]
     kept = "".join(new or fine).strip()
-    problem = next((problem for _, problem in parts if problem), "")
+    problem = next((problem for _, problem in parts if problem), NO_WORDS)
     is_mixed = any(problem == ASSISTANT for _, problem in parts)
     return PlainReply(kept, deeds, "" if kept or deeds else problem, is_mixed)
 
@@ -248,9 +246,7 @@ def undelimited(match: re.Match[str], name: str, take: Callable[[str], str]) -> 
     deed = tells_deed(" ".join(words)) if english else apart and inner[:1].islower()
     rounded, bracketed = match["rounded"] or match["marked"], match["bracketed"]
     speaks = not FIRST.isdisjoint(words)
-    if rounded and (speaks or ended or words[:1] in ([], *([state] for state in STATES))):
-        return match[0]
-    if rounded and not apart:
+    if rounded and (not apart or speaks or ended or not words or words[0] in STATES):
         return match[0]
     if speaks and not bracketed:  # "*I nod*" cannot be shown in the third person
         return " " if apart and words[0] == "i" and len(words) > 1 and not ended else inner
