@@ -10,7 +10,7 @@ from typing import Any
 from evennia_ai.messages import SAY, ToolCallRequest
 from evennia_ai.policy.facts.terms import Cosines
 from evennia_ai.policy.retrieval.words import is_english
-from evennia_ai.policy.texts import one_of, plain_words, sentences, split_alternatives
+from evennia_ai.policy.texts import one_of, plain_words, sentences
 
 FIRST_CHARS = 24  # a shorter first piece waits for the next sentence
 LONGEST_SENTENCE = 4_000  # in characters; what is longer waits for the end of the text
@@ -131,8 +131,8 @@ I_OR_AS = (
     r"|как|я|jako|jestem|ik ben"
 )
 NO = r"no|not|never|nothing|kein\w*|nicht|pas|nie|niet|geen|told|afraid"
-CALLS_ITSELF = rf"\b(?:{I_OR_AS})[ '](?:(?!(?:{NO})\b)[\w—-]+[ ']){{0,4}}?{AN_AI}"
-I_AM = r"\bI(?: am|'m) (?:just |only |simply |actually |merely |here as )?"
+CALLS_ITSELF = rf"(?:{I_OR_AS})[ '](?:(?!(?:{NO})\b)[\w—-]+[ ']){{0,4}}?{AN_AI}"
+I_AM = r"I(?: am|'m) (?:just |only |simply |actually |merely |here as )?"
 # A refusal of nothing in particular has no words but these, up to a mark. Of each language: what
 # is refused | of what | an apology | all else. In English it needs no apology: "Dabei kann ich dir
 # nicht helfen, frag Mira" may be said.
@@ -169,72 +169,64 @@ SELF_DESCRIPTIONS = (
     CALLS_ITSELF,
     rf"{I_AM}an? (?:virtual|digital|automated|helpful) assistant\b",
     (
-        r"\bI(?: am|'m| was) (?:\w+ )?(?:created|developed|trained|programmed|made) by "
+        r"I(?: am|'m| was) (?:\w+ )?(?:created|developed|trained|programmed|made) by "
         r"(?:OpenAI|Alibaba|Anthropic|Google|Meta|Mistral|DeepSeek|Microsoft)\b"
     ),
-    rf"{I_AM}(?:Qwen|ChatGPT|GPT-?\d|LLaMA|Gemini)\b|\bAlibaba Cloud\b|\bOpenAI\b",
-    r"\bmy (?:training data|knowledge cut-?off|programming|guidelines)\b",
-    r"\bI (?:do not|don't) have (?:personal \w+|(?:real|human) (?:feelings|emotions|opinions))",
-    r"\b(?:access to|provide) real-time (?:information|data)\b",
-    r"\bmy instructions (?:say|state|prevent|forbid|do not|don't)\b|\b(?:my|system) prompt\b",
-    r"\bI(?: am|'m) (?:always |just |only |not )?here to (?:assist|answer|provide)\b",
-    r"\bI(?: am|'m) (?:always )?here to help(?: you)?[.!,]",
-    r"\bany other questions\b|\bcan I assist you\b",
-    r"\b(?:not sure|don't know|don't understand) what you(?:'re| are) (?:asking|referring to)\b",
-    r"\b(?:sure|know|understand) what you (?:mean by ['‘\"]|want to (?:do|say)\b)",
-    r"\bI(?: am|'m|'m not| am not) (?:\w+ )?(?:programmed|designed|trained) to\b",
+    rf"{I_AM}(?:Qwen|ChatGPT|GPT-?\d|LLaMA|Gemini)\b|Alibaba Cloud\b|OpenAI\b",
+    r"my (?:training data|knowledge cut-?off|programming|guidelines)\b",
+    r"I (?:do not|don't) have (?:personal \w+|(?:real|human) (?:feelings|emotions|opinions))",
+    r"(?:access to|provide) real-time (?:information|data)\b",
+    r"my instructions (?:say|state|prevent|forbid|do not|don't)\b|(?:my|system) prompt\b",
+    r"I(?: am|'m) (?:always |just |only |not )?here to (?:assist|answer|provide)\b",
+    r"I(?: am|'m) (?:always )?here to help(?: you)?[.!,]",
+    r"any other questions\b|can I assist you\b",
+    r"(?:not sure|don't know|don't understand) what you(?:'re| are) (?:asking|referring to)\b",
+    r"(?:sure|know|understand) what you (?:mean by ['‘\"]|want to (?:do|say)\b)",
+    r"I(?: am|'m|'m not| am not) (?:\w+ )?(?:programmed|designed|trained) to\b",
     (
-        r"\bprovide (?:\w+ ){0,2}(?:more|additional|further|enough) (?:context|information|details)"
-        r"|\bI (?:do not|don't) have (?:the (?:ability|capability) to|access to (?:personal"
+        r"provide (?:\w+ ){0,2}(?:more|additional|further|enough) (?:context|information|details)"
+        r"|I (?:do not|don't) have (?:the (?:ability|capability) to|access to (?:personal"
         r"|external|current|that|your|any) (?:information|data|details|conversations?))\b"
     ),
-    r"\brole-?play(?:ing)?\b|\bstay(?:ing)? in character\b",
-    r"\bich bin (?:nur )?ein (?:virtueller|digitaler|hilfreicher) Assistent\b",
-    r"\ben tant qu'assistant|\bje suis une? assistante? virtuel|\bsoy un asistente virtual\b",
-    r"作为(?:一个|一名)?(?:AI|人工智能|语言模型)|我是(?:一个)?(?:AI|人工智能|语言模型|通义千问)",
+    r"role-?play(?:ing)?\b|stay(?:ing)? in character\b",
+    r"ich bin (?:nur )?ein (?:virtueller|digitaler|hilfreicher) Assistent\b",
+    r"en tant qu'assistant|je suis une? assistante? virtuel|soy un asistente virtual\b",
 )
 # About the task: "Okay, the user wants me to ...".
 THOUGHTS = (
     (
-        r"\bthe user(?:'s)? (?:\w+ )?(?:wants?|ask(?:s|ed|ing)|says?|said|has|is|seems?|might"
+        r"the user(?:'s)? (?:\w+ )?(?:wants?|ask(?:s|ed|ing)|says?|said|has|is|seems?|might"
         r"|message|query|question|request|input|may|would|provided|mentioned|needs?)\b"
     ),
     (
-        r"\A\W*(?:okay|ok|alright|hmm|first|well|so),? (?:so )?(?:let me|let's|I need to|I should"
-        r"|I have to|we need to) (?:think about how|break|analy[sz]e|respond|process|parse|craft)"
-    ),
-    (
-        r"\b(?:I|we) (?:need to|should|must|will|have to) (?:respond|reply|generate|answer) "
+        r"(?:I|we) (?:need to|should|must|will|have to) (?:respond|reply|generate|answer) "
         r"(?:in character|as (?-i:[A-Z])\w|with (?:a|one|the) (?:short|tool|function|sentence))"
     ),
-    r"\bas (?-i:[A-Z])\w+, I (?:would|will|should|might) (?:say|respond|reply|answer)\b",
-    r"\bmy (?:response|reply|output) (?:should|must|needs to|will)\b",
-    r"\b(?:here is|here's|below is) (?:the|a|my) (?:\w+ )?(?:response|reply|output) (?:in|as)\b",
-    r"\bJSON\b|\b(?:tool|function)[ _-]calls?\b",
-    r"\bcalling the (?:\w+ )?(?:tool|function)\b|\bcall the (?:\w+ )?function\b",
-    r"\b(?:der|die) (?:Be)?nutzer(?:in)? (?:möchte|fragt|will|hat|sagt|bittet)\b",
-    r"\bl'utilisat(?:eur|rice) (?:veut|demande|a|souhaite|dit)\b",
-    r"\b(?:el|la) usuari[oa] (?:quiere|pide|pregunta|dice|ha)\b",
+    r"as (?-i:[A-Z])\w+, I (?:would|will|should|might) (?:say|respond|reply|answer)\b",
+    r"my (?:response|reply|output) (?:should|must|needs to|will)\b",
+    r"(?:here is|here's|below is) (?:the|a|my) (?:\w+ )?(?:response|reply|output) (?:in|as)\b",
+    r"JSON\b|(?:tool|function)[ _-]calls?\b",
+    r"calling the (?:\w+ )?(?:tool|function)\b|call the (?:\w+ )?function\b",
+    r"(?:der|die) (?:Be)?nutzer(?:in)? (?:möchte|fragt|will|hat|sagt|bittet)\b",
+    r"l'utilisat(?:eur|rice) (?:veut|demande|a|souhaite|dit)\b",
+    r"(?:el|la) usuari[oa] (?:quiere|pide|pregunta|dice|ha)\b",
 )
-BOUNDARY = r"\b"
 IS_AI = re.compile(r"\byou are (?:[^.!?\n]{0,60}?\b)?(?:an|the) (?:\w+ ){0,2}AI\b", re.IGNORECASE)
 NOT_AI = re.compile(r"\b(?:not?|never|nor)\b", re.IGNORECASE)
 
 
-def any_of(patterns: Iterable[str]) -> re.Pattern[str]:
-    """Return one pattern for several, of which one at least begins with a word's boundary."""
-    every = [
-        split_alternative
-        for pattern in patterns
-        for split_alternative in split_alternatives(pattern)
-    ]
-    words = "|".join(item.removeprefix(BOUNDARY) for item in every if item.startswith(BOUNDARY))
-    others = [item for item in every if not item.startswith(BOUNDARY)]
-    return re.compile("|".join([f"{BOUNDARY}{one_of(words)}", *others]), re.IGNORECASE)
-
-
-AN_AI_SPEAKS = re.compile(CALLS_ITSELF, re.IGNORECASE)
-SELF_DESCRIPTION, THOUGHT = any_of(SELF_DESCRIPTIONS), any_of(THOUGHTS)
+AN_AI_SPEAKS = re.compile(rf"\b{CALLS_ITSELF}", re.IGNORECASE)
+SELF_DESCRIPTION = re.compile(
+    rf"\b{one_of('|'.join(SELF_DESCRIPTIONS))}"
+    r"|作为(?:一个|一名)?(?:AI|人工智能|语言模型)|我是(?:一个)?(?:AI|人工智能|语言模型|通义千问)",
+    re.IGNORECASE,
+)
+THOUGHT = re.compile(
+    rf"\b{one_of('|'.join(THOUGHTS))}"
+    r"|\A\W*(?:okay|ok|alright|hmm|first|well|so),? (?:so )?(?:let me|let's|I need to|I should"
+    r"|I have to|we need to) (?:think about how|break|analy[sz]e|respond|process|parse|craft)",
+    re.IGNORECASE,
+)
 
 
 def is_refusal(words: str) -> bool:
