@@ -47,13 +47,8 @@ from evennia_ai.policy.conversation.requested_acts import (
 from evennia_ai.policy.conversation.tool_call_rules import LoopState, begin_step
 from evennia_ai.policy.facts.check import without_address
 from evennia_ai.policy.facts.terms import heard_words, normal_words, parse_heard_line
-from evennia_ai.policy.replies.output_checks import ECHO
-from evennia_ai.policy.replies.plain_reply import (
-    ASSISTANT,
-    PlainReply,
-    plain_reply,
-    without_assistant,
-)
+from evennia_ai.policy.replies.output_checks import ASSISTANT, ECHO
+from evennia_ai.policy.replies.plain_reply import PlainReply, plain_reply, without_assistant
 from evennia_ai.policy.replies.reply_reader import CUT_OFF
 from evennia_ai.policy.replies.speech import ASSISTANT_SAYS, CHARACTERS_SAY, spoken
 from evennia_ai.policy.texts import sentences

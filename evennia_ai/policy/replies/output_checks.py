@@ -6,9 +6,9 @@ artefact.
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 
 from evennia_ai.messages import MARK
 from evennia_ai.policy.context.situation_updates import REMEMBERED
@@ -100,10 +100,7 @@ def find_artefact(words: str, around: CheckContext) -> str:
     "Mira says:" are allowed for the character itself, since `sanitize.spoken_words` removes them.
     """
     words = own_label(around.name).sub("", words.strip()[:MOST_CHARS])
-    for is_artefact, reason in CHECKS:
-        if is_artefact(words, around):
-            return reason
-    return ""
+    return problem_of_form(words, around) or problem_of_speech(words, around)
 
 
 def find_slip(words: str, around: CheckContext) -> str:
@@ -168,43 +165,42 @@ def holds_new(pattern: re.Pattern[str], words: str, around: CheckContext) -> boo
 
 ECHO = "it only repeated what was said to you"
 FOR_OTHERS = "it held lines for others; give only your own words"
-Check = Callable[[str, CheckContext], bool]
-CHECKS: tuple[tuple[Check, str], ...] = (
-    (lambda words, _: MARK in words, "it told an event; give only your own words"),
-    (partial(holds_new, CODE), "it held code or a code fence, not words"),
-    (
-        lambda words, around: holds_new(MARKUP, without_links(words, around.link_hosts), around),
-        "it held tags or other markup, not words",
-    ),
-    (partial(holds_new, DATA), "it was JSON, not words"),
-    (partial(holds_new, CALL), "it was a function call, not words"),
-    (names_tools, "it named tools, which nobody in the story knows"),
-    (lambda words, _: ROLE.search(words) is not None, "it held a label before the words"),
-    (
-        lambda words, around: (
-            label_of(frozenset((around.name, *around.people))).search(words) is not None
-        ),
-        FOR_OTHERS,
-    ),
-    (
-        lambda words, _: THOUGHT.search(words.replace("’", "'")) is not None,
-        "it told what you think about the task",
-    ),
-    (
-        lambda words, around: is_refusal(words) or describes_assistant(words, around.persona),
-        "it was the voice of an AI assistant, not your character's",
-    ),
-    (lambda words, _: is_loop(words, plain_words(words)), "it said the same again and again"),
-    (
-        lambda words, around: (
-            words.startswith(ROW_BEGINS)
-            or quotes_rules(plain_words(words), around.rules)
-            or quotes_persona(plain_words(words), around.persona, around.name)
-        ),
-        "it quoted your instructions",
-    ),
-    (lambda words, around: is_echo(words, around.heard, (around.name,)), ECHO),
-)
+ASSISTANT = "it was the voice of an AI assistant, not your character's"
+
+
+def problem_of_form(words: str, around: CheckContext) -> str:
+    """Return why words do not look like words of one person, "" if they do."""
+    if MARK in words:
+        return "it told an event; give only your own words"
+    if holds_new(CODE, words, around):
+        return "it held code or a code fence, not words"
+    if holds_new(MARKUP, without_links(words, around.link_hosts), around):
+        return "it held tags or other markup, not words"
+    if holds_new(DATA, words, around):
+        return "it was JSON, not words"
+    if holds_new(CALL, words, around):
+        return "it was a function call, not words"
+    if names_tools(words, around):
+        return "it named tools, which nobody in the story knows"
+    if ROLE.search(words):
+        return "it held a label before the words"
+    speakers = frozenset((around.name, *around.people))
+    return FOR_OTHERS if label_of(speakers).search(words) else ""
+
+
+def problem_of_speech(text: str, around: CheckContext) -> str:
+    """Return why words are none of the character's own, "" if they are."""
+    words = plain_words(text)
+    if THOUGHT.search(text.replace("’", "'")):
+        return "it told what you think about the task"
+    if is_refusal(text) or describes_assistant(text, around.persona):
+        return ASSISTANT
+    if is_loop(text, words):
+        return "it said the same again and again"
+    quotes = quotes_rules(words, around.rules) or text.startswith(ROW_BEGINS)
+    if quotes or quotes_persona(words, around.persona, around.name):
+        return "it quoted your instructions"
+    return ECHO if is_echo(text, around.heard, (around.name,)) else ""
 
 
 FEW_WORDS = 4  # a shorter line, such as "Aye.", may be said again

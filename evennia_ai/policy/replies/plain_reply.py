@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from evennia_ai.policy.facts.terms import Cosines, parse_heard_line
 from evennia_ai.policy.replies import output_checks
+from evennia_ai.policy.replies.output_checks import ASSISTANT
 from evennia_ai.policy.replies.speech import (
     AN_AI_SPEAKS,
     assistant_margin,
@@ -70,7 +71,6 @@ BEHIND_DEEDS = frozenset("at to toward towards and his her their with back a the
 BARE = re.compile(r"[a-z][\w' ,-]{0,200}[.…]{0,3}")
 FEW_WORDS = 5  # of a parenthesis that only tells how something is said
 NO_WORDS = "it held no words"
-ASSISTANT = "it was the voice of an AI assistant, not your character's"
 REPEATED = "you said that before"
 # "Guard: Good day": what the character is, in the place of its name. Headings are no speech.
 ROLE = re.compile(
