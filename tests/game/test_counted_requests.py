@@ -20,9 +20,8 @@ PERSONA = "You are Mira, who keeps the Gilded Gull by the harbour, sixty and sel
 SERVER = {"client": "openai", "base_url": "http://127.0.0.1:8093/v1"}
 KINDS = {
     "native calls": ("tools", "gpt-4o"),
-    "calls as text": ("tools", "qwen-1.5b"),
+    "calls as text": ("tools", "granite3.3:8b"),
     "words": ("plain", "qwen-1.5b"),
-    "words, without a system message": ("plain", "gemma-2-2b"),
 }
 NATIVE = [kind for kind in KINDS.values() if kind[0] == "tools"]
 RATIOS = [(*kind, ratio) for ratio in (0.4, 1.8) for kind in NATIVE]
