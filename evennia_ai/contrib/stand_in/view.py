@@ -53,7 +53,7 @@ HALF, ALL_BUT = 0.5, 0.6  # of a rule's words that a text about it has, without 
 PLAINER = 0.3  # how much more the nearest to it must be like a question to be told
 AS_GOOD = 0.93  # least share of the best likeness to be told instead of what was said before
 # What passages of a source count less as answers to questions.
-LESS = {"want": 0.1, "never": 0.1, "exit": 0.05, "seen": 0.05}
+LESS = {"want": 0.1, "never": 0.1, "exit": 0.1, "seen": 0.05}
 KNOWN = ("self", "exit", "want", "never", "lore", "seen", "note")
 Scored = list[tuple[float, Passage]]
 

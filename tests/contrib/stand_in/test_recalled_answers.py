@@ -1,5 +1,6 @@
 """Which line that somebody told answers a question: whose it is, how like it, and how new."""
 
+from datetime import datetime
 from functools import partial
 from types import SimpleNamespace
 
@@ -135,7 +136,7 @@ class Embedder:
 
 
 def test_vectors_of_all_texts_come_or_none_and_words_decide():
-    texts, services = ["who?", "a line"], SimpleNamespace(clock=Clock())
+    texts, services = ["who?", "a line"], SimpleNamespace(clock=Clock(), now=datetime.now)
     broken = lambda _: fail(ProviderError("down"))  # noqa: E731
     for outcome, known in ((succeed, {*texts}), (broken, set())):
         nearness = TextNearness(partial(Embedder, outcome))
