@@ -52,9 +52,9 @@ class CmdAITrigger(AICommand):
       when hp below 50 %                     when Ann flees, when a fight starts
       at dusk, at 06:30 in Lantern Row       every 2 hours from 8 to 20
     A sentence may end with hours of the world: after 20:00, between 0:00 and 5:00,
-    at night. Day is from 06:00 (dawn) to 18:00 (dusk). A thing or person is named as
-    you see it, by the end of its name or by a tag. Words without "" are found by
-    their meaning, too, if the game has an embedder.
+    at night. Day is from dawn (06:00, or as the calendar has it) to dusk (18:00). A
+    thing or person is named as you see it, by the end of its name or by a tag. Words
+    without "" are found by their meaning, too, if the game has an embedder.
 
     What:
       say <words>       pose <deed>       think <note>, which its model reads

@@ -102,7 +102,7 @@ def is_met(trigger: Trigger, occasion: Occasion, character: Any, clock: WorldClo
 
 def is_time(trigger: Trigger, clock: WorldClock) -> bool:
     """Return True if the world's hour is one of a trigger's; what comes each hour has the last."""
-    first, last = trigger.hours
+    first, last = (parsing.minute_on(moment, clock.day_parts) for moment in trigger.hours)
     minute = clock.seconds() % clock.units["day"] / clock.units["minute"]
     last += trigger.kind == parsing.TIME
     return first <= minute < last if first < last else not last <= minute < first

@@ -13,6 +13,7 @@ from evennia_ai.errors import ConfigError
 from evennia_ai.policy.retrieval.words import stem
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.policy.texts import BoundedPattern
+from evennia_ai.ports.world import WorldClock
 
 MOST_TRIGGERS, TEXT_CHARS = 20, 300
 TIME, SAYS, USED, HIT = "time", "says", "used", "hit"
@@ -20,12 +21,12 @@ PLAYER, EVERYBODY = "player", "*"  # names for who has an account, and for all w
 MOVES, THINGS = frozenset({"enters", "leaves"}), frozenset({USED, "taken", "dropped", "given"})
 COMBAT = frozenset({"attacked", HIT, "missed", "killed", "flees"})
 SECONDS = {"second": 1, "minute": 60, "hour": 3_600, "day": 86_400, "week": 604_800}
-DAY_MINUTES, DAWN, NOON, DUSK = 1_440, 360, 720, 1_080
+DAY_MINUTES, DAWN, NOON, DUSK = 1_440, "dawn", "noon", "dusk"
 PARTS = {"half": 50, "third": 33, "quarter": 25}
 NUMBERS = {"once": 1, "twice": 2}
 
 GRAMMAR = tomllib.loads(Path(__file__).with_name("grammar.toml").read_text(encoding="utf-8"))
-TIMES: Mapping[str, int] = GRAMMAR["times"]
+TIMES: Mapping[str, str] = GRAMMAR["times"]
 KINDS = {stem(verb): kind for kind, verbs in GRAMMAR["verbs"].items() for verb in verbs.split()}
 WORDS = {name: frozenset(words.split()) for name, words in GRAMMAR["words"].items()}
 HELD, FIGHTS, DEATHS, RECEIVES = (
@@ -39,6 +40,7 @@ PATTERNS = {
     )
     for name, text in GRAMMAR["patterns"].items()
 }
+Moment = int | str  # a minute of the day, or a name of `WorldClock.day_parts`
 PLACEHOLDER = re.compile(r"\$(who|what|damage|health)\b|\{(who|what|damage|health)\}")
 EVENTS = "Somebody enters, leaves, says, takes, drops, gives or uses; a fight; or a time."
 HOW = "For example: |wwhen somebody enters: say Welcome, $who!|n See |whelp aitrigger|n."
@@ -51,7 +53,7 @@ class Trigger:
     It waits for what ``actor`` does, to ``victim`` (None is the character itself) or with ``thing``
     (``count`` at once); empty names are anybody or anything. ``how`` the thing is had may be
     "wielded" or "without"; ``way`` is an exit or a place. A blow must bring the health to a figure
-    in ``health`` (per cent) from one that was not. ``hours`` are minutes of the world's day, and
+    in ``health`` (per cent) from one that was not. ``hours`` are for `minute_on`, and
     ``period`` (unit, number) is how often a time comes, in a day at ``hours``. It acts ``most``
     times in ``within_s`` seconds, or in a fight (0), for ``each`` person apart.
     """
@@ -70,7 +72,7 @@ class Trigger:
     place: str = ""
     health: range = range(101)
     words: str = ""
-    hours: tuple[int, int] = (0, DAY_MINUTES)
+    hours: tuple[Moment, Moment] = (0, DAY_MINUTES)
     period: tuple[str, int] = ("day", 1)
     is_passive: bool = False
     most: int = 5
@@ -185,8 +187,8 @@ def read_time(text: str) -> tuple[str, dict[str, Any]]:
     if match and read("moment", match["when"]):
         rest, fields["place"] = match.groups()
     if match := read("moment", rest):
-        minute = minute_of(match["at"])
-        rest, fields = "", {**fields, "kind": TIME, "hours": (minute, minute)}
+        moment = moment_of(match["at"])
+        rest, fields = "", {**fields, "kind": TIME, "hours": (moment, moment)}
     return rest, fields
 
 
@@ -293,19 +295,25 @@ def is_me(name: str, me: list[str]) -> bool:
     return not name or name.lower() in WORDS["me"].union(me, [" ".join(me)])
 
 
-def hours_of(match: re.Match[str]) -> tuple[int, int]:
-    """Return the minutes of the world's day from which and before which something counts."""
+def hours_of(match: re.Match[str]) -> tuple[Moment, Moment]:
+    """Return the moments of the world's day from which and before which something counts."""
     if part := match["part"]:
         return (DUSK, DAWN) if part.lower() == "night" else (DAWN, DUSK)
     start, end = match["after"] or match["start"], match["before"] or match["end"]
-    first = minute_of(start) if start else 0
+    first = moment_of(start) if start else 0
     if end:
-        return first, minute_of(end)
-    return first, DAY_MINUTES if DAWN <= first < NOON else DAWN
+        return first, moment_of(end)
+    dawn, begin, noon = (minute_on(moment, WorldClock.day_parts) for moment in (DAWN, first, NOON))
+    return first, DAY_MINUTES if dawn <= begin < noon else DAWN
 
 
-def minute_of(text: str) -> int:
-    """Return the minute of the day of a time such as dusk, 06:30 or 8 pm."""
+def minute_on(moment: Moment, day_parts: Mapping[str, float]) -> float:
+    """Return the minute of the day at a moment, in a world whose parts of a day begin so."""
+    return moment if isinstance(moment, int) else day_parts[moment] * 60 % DAY_MINUTES
+
+
+def moment_of(text: str) -> Moment:
+    """Return the moment of the day of a time such as dusk, 06:30 or 8 pm."""
     if text.lower() in TIMES:
         return TIMES[text.lower()]
     hour, minute = map(int, (*re.findall(r"\d+", text), "0")[:2])

@@ -12,7 +12,7 @@ from evennia.utils.utils import class_from_module
 
 from evennia_ai.contrib.triggers import triggers
 from evennia_ai.contrib.triggers.occasions import Occasion, fits, is_time, minds_near
-from evennia_ai.contrib.triggers.parsing import TIME, USED, Trigger
+from evennia_ai.contrib.triggers.parsing import TIME, USED, Trigger, minute_on
 from evennia_ai.contrib.triggers.triggers import triggers_of
 from evennia_ai.game import perception
 from evennia_ai.game.perception import name_in_act
@@ -95,7 +95,7 @@ def offer_use(script: Any) -> bool:
 def place_in_time(trigger: Trigger, clock: WorldClock) -> tuple[int, float]:
     """Return how often a time has come in the world, and in how many seconds it comes again."""
     unit, number = trigger.period
-    begin = trigger.hours[0] if unit == "day" else 0
+    begin = minute_on(trigger.hours[0], clock.day_parts) if unit == "day" else 0
     length, offset = number * clock.units[unit], begin * clock.units["minute"]
     count, since = divmod(clock.seconds() - offset, length)
     return int(count), (length - since) / max(clock.pace, 1e-6)

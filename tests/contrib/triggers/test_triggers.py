@@ -9,8 +9,9 @@ from evennia.commands.cmdset import CmdSet
 
 from evennia_ai.contrib.triggers import combat_event
 from evennia_ai.contrib.triggers.aitrigger import CmdAITrigger
-from evennia_ai.contrib.triggers.occasions import Occasion
+from evennia_ai.contrib.triggers.occasions import Occasion, is_time
 from evennia_ai.contrib.triggers.parsing import read_trigger
+from evennia_ai.contrib.triggers.surroundings import place_in_time
 from evennia_ai.contrib.triggers.triggers import consider, triggers_of, write_triggers
 from evennia_ai.models import Event, ModelCall, ToolCall, Turn
 from evennia_ai.store.attributes import own_settings, write_attribute
@@ -108,7 +109,7 @@ READ = {
     "when Mira's health drops below a third": {"victim": None, "health": range(33)},
     "when Wick hp under 33 %": {"victim": "Wick", "health": range(33)},
     "when a fight starts": {"kind": "attacked", "victim": "*", "within_s": 0.0},
-    "every day at noon": {"kind": "time", "hours": (720, 720), "period": ("day", 1)},
+    "every day at noon": {"kind": "time", "hours": ("noon", "noon"), "period": ("day", 1)},
     "at 06:30": {"kind": "time", "hours": (390, 390)},
     "at 8 pm in Lantern Row": {"hours": (1_200, 1_200), "place": "Lantern Row"},
     "every 2 hours": {"kind": "time", "period": ("hour", 2)},
@@ -326,6 +327,16 @@ def test_two_that_set_each_other_off_come_to_an_end(game, tavern, mira, ann, yar
     for _ in range(20):
         game.run(60)
     assert 1 <= len(said()) <= 8
+
+
+def test_dusk_and_night_are_those_of_the_worlds_clock(game, mira, monkeypatch):
+    clock, night = game.service.world_clock, read_trigger("at night: say Hush.")
+    monkeypatch.setattr(clock, "day_parts", {**clock.day_parts, "dusk": 20.0, "dawn": 4.5})
+    hours = {4: True, 5: False, 19: False, 20: True}
+    for hour, is_dark in hours.items():
+        monkeypatch.setattr(clock.source, "seconds", lambda hour=hour: hour * 3_600.0)
+        assert is_time(night, clock) is is_dark, hour
+    assert place_in_time(read_trigger("at dusk: say Hush."), clock)[1] * clock.pace == 86_400
 
 
 def test_the_clock_of_the_world(game, mira, ann, yard, bea, monkeypatch):
