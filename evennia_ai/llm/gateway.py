@@ -163,7 +163,7 @@ class ModelGateway:
         settle: list[Settle] = []
         for extension in overriding(self.extensions, "before_model_call"):
             try:
-                end = extension.before_model_call(request, profile)
+                end = called_at_end(extension.before_model_call(request, profile))
             except Exception as error:
                 settle_all(settle, NO_USAGE)
                 if isinstance(error, errors.ProviderError):
@@ -353,6 +353,13 @@ class ModelGateway:
         settle_all(call.settle, call.usage(outcome))
         call.withdraw()
         self._start_waiting()
+
+
+def called_at_end(answer: Settle | None) -> Settle | None:
+    """Return an extension's answer before a call; raises TypeError if nobody can call it."""
+    if answer is not None and not callable(answer):
+        raise TypeError(f"before_model_call returned {answer!r}, which is no function")
+    return answer
 
 
 def settle_all(settle: Iterable[Settle], usage: Usage) -> None:
