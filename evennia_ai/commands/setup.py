@@ -259,6 +259,10 @@ class CmdAISetup(AICommand):
             kept = f"Kept: {', '.join(others)} (to remove one: {example}). {kept}"
         if not persona_words(before):
             kept += f" The field '{clean_output(field)}' was empty before."
+        elif value and isinstance(before, tuple):
+            shown = clean_output(persona_words(before))
+            both = f"|waisetup/set {self.name}/persona.{field} =|n {shown}; {clean_output(value)}"
+            kept += f" Before, it was: {shown}. To have both: {both}\n"
         self.msg(f"The persona of {self.name} is changed. {kept} To undo: {lines}")
 
     def do_persona(self) -> None:

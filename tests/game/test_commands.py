@@ -57,6 +57,15 @@ def test_the_lines_that_undo_a_change_of_a_persona_lead_back(admin, guard, perso
     assert guard.assistant.mind.who.persona == before
 
 
+def test_a_new_rule_of_a_persona_tells_how_to_keep_the_old_ones(admin, guard):
+    admin.do("aisetup Guard = You are a guard.")
+    admin.do("aisetup/set Guard/persona.never = opens the gate")
+    text = admin.told("aisetup/set Guard/persona.never = talks about the mayor")
+    assert "Before, it was: opens the gate. To have both: " in text
+    admin.do(text.partition("To have both: ")[2].splitlines()[0])
+    assert guard.assistant.mind.who.persona.never == ("opens the gate", "talks about the mayor")
+
+
 def test_a_new_text_of_a_persona_keeps_its_rules_and_says_so(admin, guard):
     admin.do("aisetup Guard = You are a guard.")
     rules = {"voice": "gruff", "never": ["opens the gate"]}

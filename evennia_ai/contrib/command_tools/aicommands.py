@@ -169,7 +169,9 @@ class CmdAICommands(AICommand):
             return
         tried = {*(item.form for item in tried_commands(character)), *(c.form for c in allowed)}
         write_attribute(self.script, TRIED, sorted(tried))
-        self.msg(f"{self.name} may use it from now on.")
+        calls_tools = self.script.mind.profile.calls_tools
+        note = "" if calls_tools else " It will when a model answers that calls tools by itself."
+        self.msg(f"{self.name} may use it from now on.{note}")
 
     def describe(self, invocation: Invocation, allowed: list[AllowedCommand]) -> list[str]:
         """Return what would run, and whether its locks let the caller's words cause it."""

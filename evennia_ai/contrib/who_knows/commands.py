@@ -138,8 +138,11 @@ class CmdAIRumour(AICommand):
     @inlineCallbacks
     def do_meet(self) -> Coroutine[None]:
         count = yield self.extension(NAME).travel.step(at_once=True)
-        why = "" if count else " Meetings leave rumours out by chance (|wrumour_loss|n)."
-        self.tell(f"All met once: {count} heard something new.{why}")
+        why = (
+            " Those in one room meet, and some who know each other. They leave rumours out by "
+            "chance (|wrumour_loss|n)."
+        )
+        self.tell(f"All met once: {count} heard something new.{why * (not count)}")
 
     @inlineCallbacks
     def do_retract(self) -> Coroutine[None]:
