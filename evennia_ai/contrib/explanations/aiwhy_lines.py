@@ -14,7 +14,7 @@ from evennia_ai.game.texts import text
 from evennia_ai.messages import is_excuse, is_puppeted
 from evennia_ai.policy.read_permissions import ERRORS, Reader, memory_kind, words_kind
 from evennia_ai.policy.tokens import estimate_tokens
-from evennia_ai.store.names import list_names, locks_of
+from evennia_ai.store.names import list_names, locks_of, names_of
 from evennia_ai.store.reports import ANSWER
 
 LINE_CHARS, TEXT_CHARS = 200, 4_000
@@ -68,8 +68,8 @@ def why_lines(name: str, why: Explanation, reader: Reader, own_line: str) -> Ite
                 "  Who used it up: |waicost/characters|n, |waicost/players|n" if is_spent else test
             )
         elif detail and detail not in {event.reason for event in events}:
-            shown = clean_error(detail, LINE_CHARS)
             is_rule = why.turn is not None and why.turn.context == TRIGGER
+            shown = clean_error(with_name(detail) if is_rule else detail, LINE_CHARS)
             yield f"  {shown if is_rule else reader.show(ERRORS, shown, 'reason')}"
         return
     yield from prompt_lines(why, reader)
@@ -79,6 +79,14 @@ def why_lines(name: str, why: Explanation, reader: Reader, own_line: str) -> Ite
             yield "|wWhere each sentence comes from|n"
         words = reader.show(kind, clean_output(sentence.sentence, LINE_CHARS), "words")
         yield f"  {number}. {words}\n     {source_of(sentence, why.private, reader)}"
+
+
+def with_name(detail: str) -> str:
+    """Return the detail of a rule's turn with the name of who set it off, or without anybody."""
+    rule, by, rest = detail.partition(" by ")
+    who, colon, text = rest.partition(":")
+    named = f", by {names_of({who}).get(who, who)}" if who else ""
+    return f"{rule}{named}:{text}" if by and colon else detail
 
 
 def speaker_of(excuse: str, own_line: str) -> str:

@@ -368,7 +368,7 @@ def test_aiwhy_names_the_trigger(game, mira, ann, yard, bea):
     ann.do("in")
     game.run(1)
     told = bea.told("aiwhy Mira")
-    assert "trigger 1 by" in told
+    assert "trigger 1, by Ann: when" in told
     assert "when somebody enters: say Welcome!" in told
 
 
