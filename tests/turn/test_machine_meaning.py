@@ -198,3 +198,15 @@ Wat kost een kamer?"""
 @pytest.mark.parametrize("line", ABROAD.splitlines())
 def test_ordinary_lines_in_other_languages_stay_the_model_s(line, cosines):
     assert language_asking(line, cosines) == ""
+
+
+ABROAD_REPLIES = """Tu peux m'aider à trouver la mairie ? | Bien sûr, je peux vous aider.
+Tu as vu mon frère passer par ici ? | Non, je ne l'ai pas vu.
+Où est-ce que je peux acheter du pain ? | Chez le boulanger, au coin de la rue.
+Olá, você viu um cachorro preto? | Não, não vi nenhum cachorro."""
+
+
+@pytest.mark.parametrize("pair", ABROAD_REPLIES.splitlines())
+def test_replies_to_ordinary_lines_in_other_languages_deny_nothing(pair, cosines):
+    line, _, reply = pair.partition(" | ")
+    assert not denies(reply, [line], cosines)
