@@ -98,7 +98,8 @@ class CmdAITrigger(AICommand):
 
     def clock_line(self, *rules: Trigger) -> list[str]:
         """Return the world's time where a trigger waits for one: Evennia's ``time`` may differ."""
-        moment = clean_output(self.services.world_clock.shown(), 120)
+        clock = self.services.world_clock
+        moment = clean_output(clock.shown(), 120) + ", the server's time" * clock.source.is_real
         is_timed = any(item.kind == TIME for item in rules)
         return [f"|xIn the world it is {moment}.|n"] * is_timed
 

@@ -344,7 +344,7 @@ def test_the_clock_of_the_world(game, mira, ann, yard, bea, monkeypatch):
     seconds = [17.9 * 3_600]
     monkeypatch.setattr(clock.source, "seconds", lambda: seconds[0])
     answer = bea.told("aitrigger Mira = at dusk: pose lights a lamp.")
-    assert "In the world it is Thursday, 17:54." in answer
+    assert "In the world it is Thursday, 17:54, the server's time." in answer
     bea.do("aitrigger Mira = every 2 hours: say Another round?")
     game.run(2)
     assert said() == []
