@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 from evennia_ai.contrib.explanations.small_talk import is_small_talk
 from evennia_ai.messages import ChatMessage, WireMessage, prompt_text
 from evennia_ai.policy import staff_controls
+from evennia_ai.policy.audience import KnownLine
 from evennia_ai.policy.call_record import KeptCall, dumped
 from evennia_ai.policy.context.situation_updates import scene_text
 from evennia_ai.policy.facts import terms as fact_terms
@@ -29,7 +30,7 @@ from evennia_ai.policy.facts.terms import (
     sentences_of,
     words_of_calls,
 )
-from evennia_ai.policy.texts import plain_words
+from evennia_ai.policy.texts import plain_words, sentences
 
 PEOPLE_HERE = "People here: "
 LEAST_WORDS = 2  # that both have
@@ -351,7 +352,17 @@ def situation_parts(scenes: Iterable[ChatMessage]) -> list[tuple[str, list[Promp
         is_whole = scene["content"] == scene_text(rows)
         for label, row in rows:
             name = BY_LABEL.get(label, SITUATION)
-            shown = row.text if name != SITUATION else f"{label}: {row.text}"
-            if is_whole or row.text in scene["content"]:  # the middle of a long one is cut
-                parts.setdefault(name, []).append(PromptLine(shown, row.source, row.score))
+            shown = row.text if is_whole else shown_of(row, scene["content"])
+            if shown:
+                line = shown if name != SITUATION else f"{label}: {shown}".removeprefix(": ")
+                parts.setdefault(name, []).append(PromptLine(line, row.source, row.score))
     return list(parts.items())
+
+
+def shown_of(row: KnownLine, content: str) -> str:
+    """Return what of a row a scene shows: the middle of a long scene is cut, and a small model
+    gets of lore the sentences that fit."""
+    if row.text in content:
+        return row.text
+    parts = map(str.strip, sentences(row.text.removeprefix(f"{row.source}: ")))
+    return " ".join(part for part in parts if part in content)

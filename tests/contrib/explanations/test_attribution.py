@@ -16,7 +16,10 @@ from evennia_ai.contrib.explanations.attribution import (
     PromptLine,
     PromptPart,
     attribute,
+    situation_parts,
 )
+from evennia_ai.policy.audience import KnownLine
+from evennia_ai.policy.context.situation_updates import LORE
 from tests.facts import FACT, PLACES, SUBJECTS, THINGS, TOLD
 
 pytestmark = pytest.mark.game
@@ -218,3 +221,12 @@ def test_a_quotation_leads_to_whom_it_quotes_not_to_its_own_echo(opening):
 @pytest.mark.parametrize(("score", "shown"), [(0.42, 0.42), (1.0, 1.0), (1.25, 0.0), (0.0, 0.0)])
 def test_a_line_ranked_by_words_alone_shows_no_nearness(score, shown):
     assert nearness(PromptLine("a line", score=score)) == shown
+
+
+def test_of_lore_that_a_small_model_gets_in_part_the_shown_sentences_are_its_source():
+    text = "The news: A thief walks. The new mayor is Hallam Voss."
+    rows = [(LORE, KnownLine(text, source="The news")), ("", KnownLine("You know Brannoc."))]
+    content = '◆ You can tell Ann: "The new mayor is Hallam Voss."\n◆ You know Brannoc.'
+    (lore, situation) = situation_parts([{"content": content, "metadata": {"rows": rows}}])
+    assert lore == ("lore", [PromptLine("The new mayor is Hallam Voss.", "The news")])
+    assert situation[1] == [PromptLine("You know Brannoc.")]
