@@ -19,7 +19,7 @@ from evennia_ai.contrib.explanations.attribution import (
     situation_parts,
 )
 from evennia_ai.policy.audience import KnownLine
-from evennia_ai.policy.context.situation_updates import LORE
+from evennia_ai.policy.context import situation_updates
 from tests.facts import FACT, PLACES, SUBJECTS, THINGS, TOLD
 
 pytestmark = pytest.mark.game
@@ -225,8 +225,11 @@ def test_a_line_ranked_by_words_alone_shows_no_nearness(score, shown):
 
 def test_of_lore_that_a_small_model_gets_in_part_the_shown_sentences_are_its_source():
     text = "The news: A thief walks. The new mayor is Hallam Voss."
-    rows = [(LORE, KnownLine(text, source="The news")), ("", KnownLine("You know Brannoc."))]
+    rows = [
+        (situation_updates.LORE, KnownLine(text, source="The news")),
+        ("", KnownLine("You know Brannoc.")),
+    ]
     content = '◆ You can tell Ann: "The new mayor is Hallam Voss."\n◆ You know Brannoc.'
     (lore, situation) = situation_parts([{"content": content, "metadata": {"rows": rows}}])
-    assert lore == ("lore", [PromptLine("The new mayor is Hallam Voss.", "The news")])
+    assert lore == (LORE, [PromptLine("The new mayor is Hallam Voss.", "The news")])
     assert situation[1] == [PromptLine("You know Brannoc.")]
