@@ -32,6 +32,10 @@ PUPPETED_LINE = (
     " Its mind did not say this: a player who controlled the character did, staff who forced it, "
     "or the game's code."
 )
+BY_CODE_LINE = (
+    " Code did, without asking one: what was told, persona, lore or the place answers for sure, or "
+    "a rule lets nothing else be said."
+)
 
 
 def why_lines(name: str, why: Explanation, reader: Reader, own_line: str) -> Iterator[str]:
@@ -57,9 +61,10 @@ def why_lines(name: str, why: Explanation, reader: Reader, own_line: str) -> Ite
     if why.call is None:
         speaker = speaker_of(why.text, own_line) if is_excuse(why.message) else ""
         speaker += PUPPETED_LINE * is_puppeted(why.message)
-        yield f"|wNo model chose this line.|n{speaker}"
         calls = list(why.turn.model_calls.all()) if why.turn is not None else []
         detail = why.turn.detail if why.turn is not None else ""
+        is_by_code = bool(events) and not (speaker or calls or detail)
+        yield f"|wNo model chose this line.|n{speaker}{BY_CODE_LINE * is_by_code}"
         if failed := [call for call in calls if call.error_kind and is_excuse(why.message)]:
             yield f"  {rendering.model_call_text(failed[-1], reader)}"
             is_spent = failed[-1].error_kind == BudgetExhausted.kind
