@@ -52,9 +52,9 @@ class CmdAICommands(AICommand):
 
     A character with a model that calls tools may use the commands that you allow
     and try. Write a command as it is typed. Put <words> where the words may
-    differ, and <spoon||ring> where only one of these may stand. It runs as the character: it can do
-    what its own command sets and locks let it. What the command shows is what the
-    character reads.
+    differ, and <spoon||ring> where only one of these may stand. It runs as the
+    character: it can do what its own command sets and locks let it. What the
+    command shows is what the character reads.
 
     Without a command: what the character may use, and what has not been tried.
 
