@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
-from itertools import islice, pairwise
+from itertools import compress, islice, pairwise
 from typing import Any, cast
 from weakref import WeakKeyDictionary
 
@@ -21,7 +21,7 @@ from evennia_ai.memory.vectors import answers_at_once, readable
 from evennia_ai.policy.facts.terms import Cosines, SentenceKinds
 from evennia_ai.policy.texts import plain_words
 from evennia_ai.ports import Embedder, RemoteEmbedder, Services
-from evennia_ai.scheduling import Clock, Coroutine, yield_to_reactor
+from evennia_ai.scheduling import Clock, Coroutine, Enqueue, map_in_slices, yield_to_reactor
 
 log = Logger()
 
@@ -30,7 +30,9 @@ PIECE = 16  # vectors taken in without a pause
 TIME_S = 5.0  # most time that a search waits for the vectors of its queries
 PAUSE_S = 60.0  # pause after an embedder failed
 MOST_FAILURES = 50  # whose times are kept
-MOST_TEXTS = 2_000  # that are compared with each other, whose vectors are kept: 3 MB
+# That are compared with each other, whose vectors are kept: 8 MB. The examples that come with the
+# package (questions, denials, deals, promises) are 2,500; with fewer, lines embed them again.
+MOST_TEXTS = 5_000
 
 
 _late_until = WeakKeyDictionary[Any, float]()  # the clock's second, by embedder
@@ -186,6 +188,14 @@ class TextNearness:
             self._vectors[text] = self._vectors.pop(text)
         while len(self._vectors) > max(MOST_TEXTS, len(wanted)):
             del self._vectors[next(iter(self._vectors))]
+
+    @inlineCallbacks
+    def forget(self, put: Enqueue, is_gone: Callable[[str], bool]) -> Coroutine[None]:
+        """Drop the texts that hold somebody's words, in time slices."""
+        texts = [*self._vectors]
+        gone = yield map_in_slices(put, texts, is_gone)
+        for text in compress(texts, gone):
+            self._vectors.pop(text, None)
 
     def _embed(
         self, embedder: Embedder | RemoteEmbedder, texts: Sequence[str], clock: Clock

@@ -161,7 +161,9 @@ class ForgettingService:
             gone=forgetting.gone,
             copies=len(deletion_marks()),
         )
-        guarded(self._hide_in_logs(forgetting.traces.words))
+        words = forgetting.traces.words
+        guarded(AssistantScript.shared_services.nearness.forget(self._put, words.is_in))
+        guarded(self._hide_in_logs(words))
         self._plan(SOON_S, self._clean_file)
         self._plan(SOON_S, self._journal_digests)
 

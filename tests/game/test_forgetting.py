@@ -16,6 +16,7 @@ from evennia_ai.store.personal_data import answered
 from evennia_ai.store.reports import ANSWER
 from evennia_ai.store.server_settings import wishes
 from tests.game import forgetting_scene as scene
+from tests.game import plain_scene
 from tests.game.forgetting_scene import BENS, forget, found, fresh
 from tests.scripted import call
 
@@ -46,6 +47,19 @@ def test_forty_phrases_in_all_places_are_forgotten_and_nothing_of_others(planted
     assert same.capitalize() + "." in notes
     assert BENS in notes
     assert "Ben's aunt is rich." in notes
+
+
+def test_texts_that_were_compared_are_forgotten_too(planted, game, ann):
+    planted.everything()
+    service = game.service
+    service.memory.embedder = plain_scene.Kinds()
+    mine = models.Message.objects.filter(speaker=ann.dbref).first().content
+    game.result(service.nearness.prepare(service, [mine, BENS, "Never"]))
+    assert service.nearness.cosines(mine, [BENS])
+    forget(ann)
+    game.run(1)
+    assert not service.nearness.cosines(mine, [BENS])
+    assert service.nearness.cosines("Never", [BENS])
 
 
 @pytest.fixture

@@ -115,3 +115,10 @@ def test_all_texts_of_one_question_are_kept_however_many(services, monkeypatch):
     nearness = TextNearness(AtOnce)
     prepared(nearness, services, "mug", "cup", "war")
     assert len(nearness.cosines("mug", ["cup", "war"])) == 2
+
+
+def test_texts_of_the_forgotten_are_dropped_and_others_stay(services):
+    nearness = TextNearness(AtOnce)
+    prepared(nearness, services, "mug", "cup", "war")
+    nearness.forget(lambda work: work(), lambda text: text == "cup")
+    assert nearness.cosines("mug", ["war"]) and nearness.cosines("mug", ["cup"]) == []
