@@ -12,18 +12,9 @@ from evennia_ai.policy.texts import one_of, sentences
 
 FIRST_CHARS = 24  # a shorter first piece waits for the next sentence
 LONGEST_SENTENCE = 4_000  # in characters; what is longer waits for the end of the text
-ABBREVIATIONS = frozenset(
-    "mr mrs ms dr st sr jr prof capt lt sgt no vs etc mme mlle hr fr nr bzw usw ca evtl ggf sog "
-    "resp vgl inkl str sra srta ud approx".split()
-)
-OPENINGS = "([\"'“‘„«»*_¡¿"
-# An end is known only with the first letter behind it: 'Go!" he said' and "Oui ! » dit-il" go on.
-SENTENCE_END = re.compile(
-    r"""(?<![.!?…])[.!?…]++(?:["”“’'*_)\]»«]|\s»(?=\s))*+"""
-    rf"(?=\s++(?!»\s)[{re.escape(OPENINGS)}]*+[^{re.escape(OPENINGS)}])"
-    r"|(?<![。！？])[。！？]++[」』”’）】]*+(?=[^」』”’）】。！？])"
-)
-LAST_WORD = re.compile(r"(?<![^\W_])([^\W_]++)\.\Z")
+OPENINGS = " \n([\"'“‘„«»*_¡¿"
+# "z.B.", "Hr.", "3.": a letter or two consonants, or a small number.
+ABBREVIATION = re.compile(r"(?<![^\W_])(?:\d\d?|[b-df-hj-np-tv-z]{1,4})\.\Z", re.IGNORECASE)
 WORDS = "text"
 SPEECH_ID = "speech"
 ENDED = re.compile(r"[.!?…。！？][\"'”’»)*_」』）]*\Z")
@@ -38,17 +29,17 @@ class SentenceSplitter:
 
     def __init__(self) -> None:
         self._text = ""  # not yet returned
-        self._first = True
-        self._goes_on = True  # False once the text has no end where a sentence ends
+        self._least_chars = FIRST_CHARS
 
     def feed(self, text: str) -> list[str]:
         """Add a part of the text; return the sentences that are finished now."""
         self._text += text
-        pieces = []
-        while self._goes_on and (end := self._find_end()) is not None:
-            pieces.append(self._text[:end].strip())
-            self._text = self._text[end:].lstrip()
-            self._first = False
+        pieces, piece = list[str](), ""
+        for part in sentences(self._text) if len(self._text) <= LONGEST_SENTENCE else ():
+            if piece and self._is_whole(piece.strip(), part.lstrip(OPENINGS)):
+                pieces.append(piece.strip())
+                self._text, piece, self._least_chars = self._text[len(piece) :], "", 1
+            piece += part
         return pieces
 
     def rest(self) -> str:
@@ -56,25 +47,11 @@ class SentenceSplitter:
         left, self._text = self._text.strip(), ""
         return left
 
-    def _find_end(self) -> int | None:
-        for match in SENTENCE_END.finditer(self._text):
-            too_short = self._first and len(self._text[: match.end()].strip()) < FIRST_CHARS
-            if not too_short and self._ends_sentence(match.start(), match.end()):
-                return match.end()
-        self._goes_on = len(self._text) < LONGEST_SENTENCE
-        return None
-
-    def _ends_sentence(self, start: int, end: int) -> bool:
-        """Return False behind an abbreviation or a number, or before a lower-case letter."""
-        following = self._text[end:].lstrip()
-        if self._text[start] not in "。！？" and following.lstrip(OPENINGS)[:1].islower():
+    def _is_whole(self, piece: str, following: str) -> bool:
+        """Return True if a piece is long enough, and no abbreviation, and no sentence goes on."""
+        if len(piece) < self._least_chars or ABBREVIATION.search(piece):
             return False
-        word = LAST_WORD.search(self._text, max(0, start - 24), start + 1)
-        if self._text[start] != "." or self._text[start : start + 2] == ".." or word is None:
-            return True
-        if word[1].isdigit():  # "3." may go on
-            return len(word[1]) > 2
-        return word[1].lower() not in ABBREVIATIONS and (len(word[1]) > 1 or word[1] == "I")
+        return bool(following) and not following[0].islower()
 
 
 class Speech:
