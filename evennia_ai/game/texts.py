@@ -42,6 +42,16 @@ Nobody ever told me that."""
 What is that? I never heard of it.
 You talk in riddles. Speak plainly."""
     ),
+    "goes": gettext_noop(
+        """I am on my way.
+I am going.
+Very well, there I go."""
+    ),
+    "hands_on": gettext_noop(
+        """It is told.
+There, it is said.
+I have passed it on."""
+    ),
     "first_meeting": gettext_noop(
         "({name} is played by a computer program. What you say near such characters is stored, so "
         "that they can remember it. |whelp minds|n tells more, and how to be forgotten.)"

@@ -115,7 +115,7 @@ class Fallback:
             return OwnWords(own)
         key = "busy" if failed.kind == Busy.kind else "fallback"
         if key == "fallback" and not answer_lost and self._mind.profile.client != STAND_IN.client:
-            spare: OwnWords = yield self._ask_stand_in(turn)
+            spare: OwnWords = yield self._ask_stand_in(turn, PromptRequest(turn.events))
             if spare.words and not (yield self._moderation_gate.why_unsaid(spare.words)):
                 return spare
         # The game's variants: the unsaid ones, then those said longest ago.
@@ -127,12 +127,20 @@ class Fallback:
                 return OwnWords(words)
         return OwnWords("")
 
-    def answer_surely(self, turn: TurnRecord) -> Deferred[OwnWords]:
-        """Fire with what the stand-in surely knows in answer to a turn, else with no words."""
-        return self._ask_stand_in(turn, True)
+    def answer_surely(
+        self, turn: TurnRecord, step: int = 1, undone: frozenset[str] = frozenset()
+    ) -> Deferred[OwnWords]:
+        """Fire with what the stand-in surely knows in answer to a turn, else with no words.
+
+        From the second step on that is what the turn did; ``undone`` are calls that were not done.
+        """
+        asking = PromptRequest(turn.events, turn.id, undone=undone)
+        return self._ask_stand_in(turn, asking, step, certain=True)
 
     @inlineCallbacks
-    def _ask_stand_in(self, turn: TurnRecord, certain: bool = False) -> Coroutine[OwnWords]:
+    def _ask_stand_in(
+        self, turn: TurnRecord, asking: PromptRequest, step: int = 1, certain: bool = False
+    ) -> Coroutine[OwnWords]:
         """Ask the stand-in for a line, without tools, since it must not act for the model.
 
         If ``certain``, it says only what it surely knows. Fires with no words if there are none;
@@ -141,9 +149,8 @@ class Fallback:
         audience = self._tool_executor.audience_now(turn)
         deadline_at = self._mind.clock.seconds() + STAND_IN_TIME_S
         try:
-            asking = PromptRequest(turn.events)
             prompt = self._prompts.build(CONTEXT_TICK_EVENT, audience, asking)
-            request = self._prompts.request(turn, prompt, asking, 1)
+            request = self._prompts.request(turn, prompt, asking, step)
             request = replace(request, certain=certain)
             reply: LLMReply = yield self._mind.services.gateway.complete(
                 request, STAND_IN, deadline_at

@@ -60,6 +60,8 @@ from evennia_ai.turn.prompt_contexts import TurnKind
 from evennia_ai.turn.tool_call_runner import ToolCallRunner, ToolRunResult, unlogged
 from evennia_ai.turn.tool_executor import ToolExecutor
 
+# The game's texts before it walks where a line asked, and after it whispered what one said.
+GOES, HANDS_ON = "goes", "hands_on"
 NOT_HERE = "You do not have that."
 GOING = "You walk to the {exit} now."
 WHISPERING = "You whisper to {name} now."
@@ -79,6 +81,7 @@ class Requested:
     # Whoever walks away is heard first.
     after: tuple[ToolCallRequest, ...] = ()
     notes: tuple[str, ...] = ()
+    words: str = ""  # the game's text on the calls where the stand-in has none
     target: str = ""  # what the calls are about
     whispered_to: str = ""  # who alone is to hear the reply
 
@@ -116,10 +119,17 @@ class LineNotes:
         return text(plain_prompt.NOT_KNOWN) if cannot_be_answered(cosines, best) else ""
 
     def read(
-        self, line: str, rows: Iterable[Row], recalled: Sequence[Row], foreign: bool, done: bool
+        self,
+        line: str,
+        rows: Iterable[Row],
+        recalled: Sequence[Row],
+        foreign: bool,
+        done: bool,
+        known: bool = False,
     ) -> plain_prompt.LineReading:
-        """Return what code makes of a prepared line; ``done`` if it did what the line asks for.
+        """Return what code makes of a prepared line.
 
+        ``done`` if it did what the line asks for, ``known`` if it knows what surely answers it.
         The examples are English: of a ``foreign`` line few embedders can tell what it asks.
         """
         now, lore = plain_prompt.parted(rows)
@@ -136,7 +146,7 @@ class LineNotes:
             return plain_prompt.LineReading(now, answers)
         best = plain_prompt.best_fit(answers)
         by_code = self._by_code(line, best)
-        noted = self._note(line, best)
+        noted = "" if known else self._note(line, best)
         fact = plain_prompt.sure_lore(answers) if self.asks(line) and not noted else ""
         return plain_prompt.LineReading(now, [] if noted else answers, noted, by_code, fact)
 
@@ -256,10 +266,16 @@ class PlainTurns:
         if act.act == "move":
             target = exit_parts(act.target)[0]
             notes = (GOING.format(exit=target),)
-            return Requested((), tuple(calls_for(act, here)), notes, target)
+            words = "" if self._is_foreign(event.text) else self._mind.services.text(GOES)
+            return Requested((), tuple(calls_for(act, here)), notes, words, target)
+        if act.act == WHISPER and act.item:
+            told = {"text": f"{as_name(event.speaker_name)}: {act.item}", "target": act.target}
+            call = ToolCallRequest("act0", WHISPER, json.dumps(told, ensure_ascii=False))
+            words = self._mind.services.text(HANDS_ON)
+            return Requested((call,), words=words, target=act.target)
         if act.act == WHISPER:
             notes = (WHISPERING.format(name=act.target),)
-            return Requested((), (), notes, act.target, act.target)
+            return Requested((), (), notes, "", act.target, act.target)
         return Requested(tuple(calls_for(act, here)), target=act.target)
 
     @inlineCallbacks
@@ -326,8 +342,7 @@ class PlainTurns:
             plain = PlainReply(fact)
         breaks = not (requested.target or fact) and (yield self._line_notes.breaks(parts, line))
         problem = plain.problem or (plain.words and calls.check.problem(spoken(plain.words)))
-        is_foreign = bool(answer_in([line], self._mind.who.persona.text))
-        is_asked = line.rstrip().endswith("?") and not is_foreign
+        is_asked = line.rstrip().endswith("?") and not self._is_foreign(line)
         if breaks or (problem == ASSISTANT and is_asked):
             # A second call would cost more, and may do it again.
             key = plain_prompt.REFUSES if breaks else plain_prompt.NOT_KNOWN
@@ -346,6 +361,9 @@ class PlainTurns:
         whole = replace(reply, content="", tool_calls=tuple(wanted), finish_reason="stop")
         ran: ToolRunResult = yield calls.finish(whole)
         return ran
+
+    def _is_foreign(self, line: str) -> bool:
+        return bool(answer_in([line], self._mind.who.persona.text))
 
 
 def unsaid(variants: str, last: Sequence[str]) -> str:

@@ -195,7 +195,8 @@ class PromptBuilder:
         tail = self._tail(context, audience, asking, visible, [*kept, *new])
         line = asking.events[-1].heard.line if asking.events else ""
         rows, recalled, is_done = tail.items.rows, tail.items.passing, own_acts or asking.notes
-        read = self._line_notes.read(line, rows, recalled, bool(tail.language), bool(is_done))
+        is_foreign, is_known = bool(tail.language), bool(asking.fact)
+        read = self._line_notes.read(line, rows, recalled, is_foreign, bool(is_done), is_known)
         if read.note:
             tail = tail._replace(ending=(plain_prompt.note(unmarked(read.note)), *tail.ending))
         first = min((message["metadata"].get("seq", 0) for message in (*kept, *new)), default=0)

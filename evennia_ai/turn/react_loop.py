@@ -103,7 +103,8 @@ class Progress:
 class ReActLoop:
     """Runs turns: asks the model, runs the tool calls of its replies, and asks again.
 
-    ``answer_surely`` fires with what code knows of a turn. ``free_overflow`` compacts without a
+    ``answer_surely`` fires with what code knows of a turn, from its second step on with what to say
+    of its acts. ``free_overflow`` compacts without a
     model after an overflow; it fires with True if that freed anything.
     """
 
@@ -114,7 +115,7 @@ class ReActLoop:
     _tool_executor: ToolExecutor
     _moderation_gate: ModerationGate
     _plain: PlainTurns
-    _answer_surely: Callable[[ports.TurnRecord], Deferred[OwnWords]]
+    _answer_surely: Callable[..., Deferred[OwnWords]]
     _free_overflow: Callable[[], Deferred[bool]]
 
     @inlineCallbacks
@@ -156,17 +157,25 @@ class ReActLoop:
     def _do_requested(
         self, turn: ports.TurnRecord, context: TurnKind, deadline_at: float, progress: Progress
     ) -> Coroutine[Progress]:
-        """Do what the newest line asks for, before a model of the mode `PLAIN` speaks of it.
+        """Do what the newest line asks for, and find what surely answers it: code's words.
 
-        If it asks for nothing, find what surely answers it: a small model tells that worse.
+        A small model tells that worse: 8 of 24 of its lines on what it had done fitted.
         """
         requested = self._plain.requested(turn)
         if self._plain.may_tell(turn, requested):
             fact = yield self._answer_surely(turn)
             return replace(progress, requested=requested, fact=fact)
-        progress = replace(progress, requested=requested)
+        progress = replace(progress, requested=requested, fact=OwnWords(requested.words))
         ran = yield self._plain.run(turn, context, deadline_at, requested.before, progress.loop)
-        return progress if ran is None else progress.after(ran)
+        if ran is None:
+            return progress
+        progress = progress.after(ran)
+        told: OwnWords = yield self._told_of_acts(turn, progress)
+        by_game = OwnWords(requested.words * (not progress.undone))
+        return replace(progress, fact=told if told.words else by_game)
+
+    def _told_of_acts(self, turn: ports.TurnRecord, progress: Progress) -> Deferred[OwnWords]:
+        return self._answer_surely(turn, progress.loop.step + 1, progress.undone)
 
     @inlineCallbacks
     def _walk(
@@ -175,8 +184,12 @@ class ReActLoop:
         """Walk where the line asked to; a way that is closed is told in one more reply."""
         after = progress.requested.after if progress.requested else ()
         ran = yield self._plain.run(turn, context, deadline_at, after, progress.loop)
-        progress = replace(progress, requested=Requested())
-        return progress if ran is None else replace(progress.after(ran), ended=not ran.blocked)
+        progress = replace(progress, requested=Requested(), fact=None)
+        if ran is None or not ran.blocked:
+            return progress if ran is None else replace(progress.after(ran), ended=True)
+        progress = progress.after(ran)
+        told: OwnWords = yield self._told_of_acts(turn, progress)
+        return replace(progress, fact=told, ended=False)
 
     @inlineCallbacks
     def act_on_reply(

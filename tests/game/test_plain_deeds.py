@@ -48,10 +48,31 @@ def test_what_a_line_hints_at_is_done_and_a_mere_mention_is_not(game, with_meani
 
 
 def test_whoever_is_to_be_told_alone_hears_it_in_a_whisper(game, with_meaning, ann, bob):
-    (request,) = says(game, ann, "Mira, whisper to Bob that the beer is bad.", "The beer is bad.")
+    (request,) = says(game, ann, "Mira, whisper to Bob what you saw.", "The beer is bad.")
     assert "You whisper to Bob now." in text_of(request)
     assert "The beer is bad." in bob.last()
-    assert not [line for line in ann.heard() if "The beer is bad." in line and "You" not in line]
+    assert not [line for line in ann.heard() if "The beer is bad." in line]
+
+
+def test_code_hands_on_a_message_in_a_whisper(game, knowing, ann, bob):
+    assert says(game, ann, "Mira, whisper to Bob that the beer is bad.") == []
+    assert "Ann: the beer is bad" in " ".join(bob.heard())
+    assert not [line for line in ann.heard() if "Ann: the beer" in line]
+    assert acts()[-2:] == [("whisper", "done"), ("say", "done")]
+
+
+def test_code_says_what_came_of_what_it_did(game, knowing, ann):
+    """A small model says of a spade that it has put down: "You did. Take good care of it."."""
+    knife = game.thing("carving knife", knowing)
+    deeds = {
+        "Mira, give me the carving knife.": "the carving knife",
+        "Mira, drop the carving knife, will you?": "cannot put the carving knife down",
+    }
+    for line, words in deeds.items():
+        assert says(game, ann, line) == [], line
+        assert words in ann.last(), line
+        knife.locks.add("drop:false()")
+        knife.location = knowing
 
 
 def test_a_stage_direction_does_nothing(game, with_meaning, ann):

@@ -25,8 +25,13 @@ from evennia_ai.contrib.stand_in.requests import (
     refusal,
     requested_action,
 )
-from evennia_ai.contrib.stand_in.steps import Calls, Errand, done, words_for_step
-from evennia_ai.contrib.stand_in.transcript import HeardLine, StandInRequest, read_source
+from evennia_ai.contrib.stand_in.steps import ONE_CALL, Calls, Errand, done, words_for_step
+from evennia_ai.contrib.stand_in.transcript import (
+    HeardLine,
+    StandInRequest,
+    TranscriptToolCall,
+    read_source,
+)
 from evennia_ai.contrib.stand_in.view import StandInView, read_request
 from evennia_ai.contrib.stand_in.words import (
     capitals,
@@ -101,13 +106,15 @@ class StandIn:
         view = read_request(request, self._languages)
         if not request.lines:
             return _with_calls(act_autonomously(view))
-        if done(view.transcript.acts, SAY) or done(view.transcript.acts, WHISPER):
-            return _with_calls(_still("I have said what I could"))  # it does not try again
         views = _by_speaker(view)
         if request.certain:
             views = [item.in_the_open for item in views]
+            if view.transcript.acts:
+                return LLMReply(_words_for_act(views[-1], view.transcript.acts), model=MODEL)
             facts = (certain_answer(item, text) for item in views for text in _weighed(item))
             return LLMReply(" ".join(dict.fromkeys(filter(None, facts))), model=MODEL)
+        if done(view.transcript.acts, SAY) or done(view.transcript.acts, WHISPER):
+            return _with_calls(_still("I have said what I could"))  # it does not try again
         if any(map(asks_prices, views)):
             return _with_calls((("prices", {}),))
         for item in views:
@@ -136,6 +143,16 @@ def _act(
     views = [item] if step.end.endswith("_alone") else views
     replies = [(own, "", ended) if own is item else (own, *_words_for(own)) for own in views]
     return _speak(view, replies, step.calls)
+
+
+def _words_for_act(view: StandInView, acts: Sequence[TranscriptToolCall]) -> str:
+    """Return what to say of the last of a turn's acts, "" for one that needs no words."""
+    act, arguments = acts[-1], acts[-1].arguments
+    target = str(arguments.get(ONE_CALL.get(act.name, "to"), ""))
+    item = act.item or target * (act.name == "look")
+    requested = RequestedAct(act.name, target, item=item, to=target)
+    step = Errand(requested, view.situation, acts, frozenset()).next_step()
+    return words_for_step(view, requested, step) if view.language.full and step.end else ""
 
 
 def _by_speaker(view: StandInView) -> list[StandInView]:

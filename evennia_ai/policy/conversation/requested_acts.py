@@ -180,8 +180,11 @@ class _RequestMatch:
 
     def whisper(self) -> RequestedAct | None:
         match = self.lead("whisper")
-        to = match_name(match["rest"], self.here.people) or self.speaker if match else ""
-        return RequestedAct("whisper", to, text=self.text) if match else None
+        if not match:
+            return None
+        to = match_name(match["rest"], self.here.people) or self.speaker
+        message = self.search("message", match["rest"])
+        return RequestedAct("whisper", to, item=message["words"] if message else "", text=self.text)
 
 
 # --- which thing, exit or person a phrase means ---------------------------------------------------
