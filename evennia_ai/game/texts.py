@@ -32,6 +32,12 @@ Wait, that slipped past me. How was that?"""
 No, and do not ask me again.
 Never. Let us talk of something else."""
     ),
+    # Where somebody asks what nobody may be told.
+    "keeps_silent": gettext_noop(
+        """Of that I say nothing.
+That is nobody's business.
+Ask me about something else."""
+    ),
     "has_no_idea": gettext_noop(
         """That I do not know.
 How should I know? Nobody told me.

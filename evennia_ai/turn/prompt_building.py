@@ -185,8 +185,8 @@ class PromptBuilder:
         """
         visible = visible_items(self._mind.log.view(), audience)
         older, new = split_events(visible, {event.id for event in asking.events})
-        keys = (plain_prompt.NOT_KNOWN, plain_prompt.NOT_UNDERSTOOD, plain_prompt.REFUSES)
-        fixed = "\n".join(map(self._mind.services.text, keys)).splitlines()  # would be said again
+        texts = map(self._mind.services.text, plain_prompt.IN_PLACE_OF_MODEL)
+        fixed = "\n".join(texts).splitlines()  # would be said again
         older = bound_overheard(older, int(OVERHEARD_SHARE * PLAIN_TALK), stored_tokens)
         talk, own_acts = split_turn(older, asking.turn_id)
         last = last_exchange([message for message in talk if not is_marker(message)])
@@ -194,9 +194,8 @@ class PromptBuilder:
         kept = [*(newest_that_fit(last, PLAIN_TALK, stored_tokens) if last else ()), *own_acts]
         tail = self._tail(context, audience, asking, visible, [*kept, *new])
         line = asking.events[-1].heard.line if asking.events else ""
-        rows, recalled, is_done = tail.items.rows, tail.items.passing, own_acts or asking.notes
-        is_foreign, is_known = bool(tail.language), bool(asking.fact)
-        read = self._line_notes.read(line, rows, recalled, is_foreign, bool(is_done), is_known)
+        known = (bool(tail.language), bool(own_acts or asking.notes), bool(asking.fact))
+        read = self._line_notes.read(line, tail.items.rows, tail.items.passing, *known)
         if read.note:
             tail = tail._replace(ending=(plain_prompt.note(unmarked(read.note)), *tail.ending))
         first = min((message["metadata"].get("seq", 0) for message in (*kept, *new)), default=0)

@@ -170,11 +170,11 @@ class ReActLoop:
         if ran is None:
             return progress
         progress = progress.after(ran)
-        told: OwnWords = yield self._told_of_acts(turn, progress)
+        words: OwnWords = yield self._words_on_acts(turn, progress)
         by_game = OwnWords(requested.words * (not progress.undone))
-        return replace(progress, fact=told if told.words else by_game)
+        return replace(progress, fact=words if words.words else by_game)
 
-    def _told_of_acts(self, turn: ports.TurnRecord, progress: Progress) -> Deferred[OwnWords]:
+    def _words_on_acts(self, turn: ports.TurnRecord, progress: Progress) -> Deferred[OwnWords]:
         return self._answer_surely(turn, progress.loop.step + 1, progress.undone)
 
     @inlineCallbacks
@@ -188,8 +188,8 @@ class ReActLoop:
         if ran is None or not ran.blocked:
             return progress if ran is None else replace(progress.after(ran), ended=True)
         progress = progress.after(ran)
-        told: OwnWords = yield self._told_of_acts(turn, progress)
-        return replace(progress, fact=told, ended=False)
+        words: OwnWords = yield self._words_on_acts(turn, progress)
+        return replace(progress, fact=words, ended=False)
 
     @inlineCallbacks
     def act_on_reply(

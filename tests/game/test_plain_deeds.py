@@ -2,6 +2,7 @@
 
 import pytest
 
+from evennia_ai.game.texts import TEXTS
 from evennia_ai.llm.gateway import ModelGateway
 from evennia_ai.policy.limits.retry import GatewayLimits
 from tests.game import plain_scene
@@ -104,8 +105,9 @@ def test_code_says_what_it_surely_knows_and_no_secret(game, knowing, ann, bob):
         assert words in ann.last(), line
         game.run(60)
     secret = "Mira, did you bury a chest of gold under the old willow by the mill?"
-    (request,) = says(game, ann, secret, "Gold? I wish.")
-    assert "buried" not in ann.last()
+    assert says(game, ann, secret) == []
+    assert ann.last() == f'Mira says, "{TEXTS["keeps_silent"].splitlines()[0]}"'
+    (request,) = says(game, ann, "Mira, what do you do all day?", "I pour ale.")
     assert "buried" not in text_of(request)
 
 

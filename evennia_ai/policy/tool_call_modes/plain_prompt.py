@@ -63,14 +63,17 @@ KIND_LINES = [line for kind in KINDS.values() for line in kind.lines]
 
 # The game's texts that answer a line in the place of a model.
 NOT_KNOWN, NOT_UNDERSTOOD, REFUSES = "has_no_idea", "understands_nothing", "refuses"
+KEEPS_SILENT = "keeps_silent"
+IN_PLACE_OF_MODEL = (NOT_KNOWN, NOT_UNDERSTOOD, REFUSES, KEEPS_SILENT)
 # On a line that asks nothing: a small model would say it again.
 TELL_NOTE = "You answer {speaker} with a thought of your own."
 
 
 def notes_to(speaker: str) -> list[str]:
-    """Return what code may note of a speaker's line: the smallest models say that."""
+    """Return what code may note of a speaker's line, and its parts; small models say that."""
     notes = [TELL_NOTE, *(kind.note for kind in KINDS.values() if kind.note)]
-    return [text.format(speaker=as_name(speaker)) for text in notes]
+    parts = [part for text in notes for part in text.split(", and ")]
+    return [text.format(speaker=as_name(speaker)) for text in dict.fromkeys([*notes, *parts])]
 
 
 class LineReading(NamedTuple):
