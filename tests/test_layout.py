@@ -197,7 +197,8 @@ def test_the_engine_loads_neither_evennia_nor_django_nor_the_reactor(files):
 
 def test_a_character_class_loads_no_search_and_no_client():
     code = (
-        "import django, sys; django.setup(); import evennia; evennia._init();"
+        "import tests.e2e.site.sitecustomize, django, sys; django.setup();"
+        "import evennia; evennia._init();"
         "import evennia_ai.assistant_character; print(*sys.modules)"
     )
     environ = {**os.environ, "DJANGO_SETTINGS_MODULE": "server.conf.settings"}

@@ -1,7 +1,8 @@
-"""The demo game's settings with a database for the kills."""
+"""The demo game's settings with a database for the kills, and quick imports of Evennia."""
 
 import os
 
+import tests.e2e.site.sitecustomize  # noqa: F401
 from server.conf.settings import *  # noqa: F403
 
 DATABASES = {

@@ -9,6 +9,7 @@ import pytest
 from django.core.management import get_commands
 
 from evennia_ai.game.extensions import own_folders
+from tests.e2e.harness import QUICK_IMPORTS
 from tests.layout import ROOT
 from tests.postgresql import URL
 
@@ -43,7 +44,8 @@ def folder(tmp_path):
 
 def launch(folder, *arguments):
     # The launcher writes over the first folder in the path.
-    environ = {**os.environ, "PYTHONPATH": os.pathsep.join([str(folder), str(CHECKOUT)])}
+    path = map(str, (folder, CHECKOUT, QUICK_IMPORTS))
+    environ = {**os.environ, "PYTHONPATH": os.pathsep.join(path)}
     environ.pop(URL, None)
     environ.pop("DJANGO_SETTINGS_MODULE", None)
     command = [sys.executable, "-m", "evennia", *arguments]

@@ -11,6 +11,7 @@ import yaml
 from django.core.management import CommandError, call_command
 
 from tests.contrib.evals.ai_check_scene import HELLO, ROOT, a_file
+from tests.e2e.harness import QUICK_IMPORTS
 from tests.postgresql import URL
 from tests.provider import FaultyProvider
 
@@ -31,9 +32,10 @@ def start(*arguments, base_url="", settings=None):
 
     ``settings`` is the file of the game's own, None for those of this game.
     """
+    path = [ROOT, QUICK_IMPORTS, *([settings.parent] if settings else [])]
     environ = {
         **os.environ,
-        "PYTHONPATH": os.pathsep.join([str(ROOT), str(settings.parent if settings else "")]),
+        "PYTHONPATH": os.pathsep.join(map(str, path)),
         "DJANGO_SETTINGS_MODULE": settings.stem if settings else "server.conf.settings",
     }
     for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY", "EVENNIA_AI_MODEL", URL):
