@@ -27,7 +27,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from server import environment, interpreters
-from tests import layout
+from tests import kept_game, layout
 from tests.selections import (
     CAMPAIGN,
     FURTHER,
@@ -153,16 +153,17 @@ def main_version(found: dict[str, str]) -> str:
 
 def run_test(found: dict[str, str]) -> list[Result]:
     """Run `make test`: checks, small tests and a short end-to-end set on one interpreter."""
-    version = main_version(found)
-    say(f"Python {version}")
+    say(f"Python {(version := main_version(found))}")
     with ThreadPoolExecutor(WORKERS) as pool:
         results = finish(start(pool, {version: steps_of_test(version)}, found))
+    kept_game.keep()
     say("", layout.report())
     return results
 
 
 def run_more(found: dict[str, str]) -> list[Result]:
     """Run `make test-more`: all that `make test` leaves out, the time measurements last."""
+    kept_game.bring()
     main = main_version(found)
     others = sorted(set(found) - {main}, key=interpreters.as_numbers)
     missing = [version for version in interpreters.TESTED if version not in found]
