@@ -80,7 +80,7 @@ def create_environment() -> None:
     if best is None:
         raise DemoError("No Python 3.11 or newer with venv was found. Install one and try again.")
     say(f"Installing Evennia and the other packages into {VENV.name}/ with Python {best}.")
-    say("This happens only once. It takes one or two minutes, more on a slow computer ...")
+    say("This happens only once. It takes one or two minutes, ten on a slow or busy computer ...")
     began = time.monotonic()
     environment.make_environment(VENV, found[best], EXTRAS, tell=say)
     say(f"  done in {time.monotonic() - began:.0f} s.")

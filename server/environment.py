@@ -8,6 +8,7 @@ import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from textwrap import shorten
 
 ROOT = Path(__file__).resolve().parent.parent
 PIP = ("-m", "pip", "--disable-pip-version-check")
@@ -15,6 +16,7 @@ PIP = ("-m", "pip", "--disable-pip-version-check")
 LOCK = ROOT / "server" / "constraints.txt"
 LOCKED_EXTRAS = ("all", "docs", "end-to-end", "test")
 PROGRESS_S, PROGRESS_CHARS = 10.0, 70
+AGAIN_S = 60.0  # after which a step that goes on is told again
 Tell = Callable[[str], object]
 
 
@@ -47,7 +49,7 @@ def make_environment(
 
     The versions are those of `LOCK`; if one of them is gone, pip chooses all of them anew. An
     unfinished installation is repeated from the start. ``options`` are pip's. ``uv`` is a program
-    that does it sooner; if that fails, pip does it. ``tell`` gets what pip does now, every 10 s.
+    that does it sooner; if that fails, pip does it. ``tell`` gets what pip does now.
     """
     if not (uv and install_by_uv(uv, folder, interpreter, extras)):
         log = folder / "install.log"
@@ -111,15 +113,20 @@ def renew_lock(uv: str, file: Path = LOCK, *options: str) -> None:
 def run(command: list[str], log: Path, tell: Tell | None = None) -> None:
     """Run one step of the installation, with its output in ``log``; raises InstallError.
 
-    ``tell`` gets the last line of the output again and again while the step runs.
+    ``tell`` gets the last line of the output when it changes, and every `AGAIN_S`.
     """
     with (
         log.open("w") as out,
         subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT, cwd=ROOT) as process,
     ):
+        last, silent_s = "", 0.0
         while tell and still_runs(process):
             lines = log.read_text(errors="replace").splitlines() or ["..."]
-            tell(f"  {lines[-1].strip()[:PROGRESS_CHARS]}")
+            line = shorten(lines[-1], PROGRESS_CHARS, placeholder=" ...")
+            silent_s += PROGRESS_S
+            if line != last or silent_s >= AGAIN_S:
+                tell(f"  {line}")
+                last, silent_s = line, 0.0
     if process.returncode:
         lines = log.read_text().splitlines()[-15:]
         raise InstallError("\n".join([*lines, f"The installation failed; see {log}."]))

@@ -141,7 +141,7 @@ FRONT = (
     "turn.react_loop",
     "turn.recall",
     "turn.tool_executor",
-    "web.middleware",
+    "web",
 )
 FLOOR = {room.name: room.floor for room in ROOMS}
 # Parts of an edge room that the engine's rule holds for all the same.

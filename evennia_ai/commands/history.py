@@ -45,6 +45,7 @@ from evennia_ai.store.transactions import store_errors
 MOST_CHECKED = 2_000  # messages of a compaction whose facts are looked up, the newest
 MESSAGES_A_PAGE, TURNS_A_PAGE, ROWS_A_PAGE = 20, 8, 15
 NOTHING_SAID = "has heard and said nothing yet."
+WAITED = "the character was still answering"
 JSON, SUFFIXES = "json", {"text": "txt", "json": "jsonl"}  # by the form of an export
 
 
@@ -121,11 +122,14 @@ class CmdAIHistory(AICommand):
         amended = self.script.conversation.amendments.shown
         name = self.script.mind.who.name
         waiting_lines = [(event["at"], rendering.waiting_line(event, reader)) for event in events]
-        times = accumulate((row["at"] for row in page.rows), max)  # messages stay in their order
+        # Messages stay in the order in which it took them up.
+        times = list(accumulate((row["at"] for row in page.rows), max))
         for row, at in zip(page.rows, times, strict=True):
             line = rendering.message_line(row, name, reader, amended.get(row["id"]))
             waiting_lines.append((at, line))
         lines = [line for _at, line in sorted(waiting_lines, key=itemgetter(0))]
+        if any(row["at"] < at for row, at in zip(page.rows, times, strict=True)):
+            lines.append(f"|xA line with an earlier time than the one above waited: {WAITED}.|n")
         if len(events) == MOST_EVENTS:
             lines.insert(0, "|y(More lines without an answer are not shown: use since, until.)|n")
         if lines or wanted.is_empty:
@@ -143,9 +147,10 @@ class CmdAIHistory(AICommand):
         now = self.services.now().astimezone(self.reader.zone)
         try:
             wanted = recallable_lines.read_filter(typed, switches, now)
+            player = find_speaker(wanted.player) if wanted.player else ""
         except (ValueError, OverflowError) as error:
             raise UsageError(clean_output(str(error), 300)) from error
-        return wanted, find_speaker(wanted.player) if wanted.player else ""
+        return wanted, player
 
     def do_turns(self) -> None:
         typed = (self.rhs or "").strip()
@@ -264,6 +269,8 @@ def find_speaker(name: str) -> str:
         return name
     speakers = speakers_called(name)
     if not speakers:
+        if "," in name:  # a name may have one, too
+            recallable_lines.ensure_filter(name.rpartition(",")[2])
         raise UsageError(f"No assistant ever heard anybody called '{clean_output(name, 60)}'.")
     if len(speakers) > 1:
         raise UsageError(f"Several match: {', '.join(speakers)}. Use a number: |wplayer #12|n.")

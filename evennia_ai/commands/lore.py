@@ -9,7 +9,12 @@ from twisted.internet.defer import Deferred, inlineCallbacks
 from evennia_ai.commands.common import AICommand, UsageError
 from evennia_ai.game.client_text import clean_output
 from evennia_ai.game.setup import read_scope
-from evennia_ai.policy.conversation.persona_and_lore import EVERYBODY, LoreEntry, split_keys
+from evennia_ai.policy.conversation.persona_and_lore import (
+    EVERYBODY,
+    LoreEntry,
+    quests_of,
+    split_keys,
+)
 from evennia_ai.policy.texts import counted
 from evennia_ai.scheduling import Coroutine
 
@@ -101,6 +106,8 @@ class CmdAILore(AICommand):
             entry = replace(entry, keys=before.keys, always=before.always)
         self.services.lore.write(entry)
         self.msg(f"Written: {entry_line(entry)}")
+        if who_hears := told_to(entry):
+            self.msg(who_hears)
         if before and not scopes.strip():
             self.msg(f"It keeps its scope: {clean_output(', '.join(checked))}.")
         if before:
@@ -164,6 +171,21 @@ class CmdAILore(AICommand):
         others = counted(len(trials) - len(reasoned), "other entry", "other entries")
         lines.append(f"|xBudget: {lore.budget_words}. Not about this line: {others}.|n")
         self.tell(lines)
+
+
+def told_to(entry: LoreEntry) -> str:
+    """Return who may be told an entry, "" for one that everybody knows and may hear."""
+    quests = clean_output(" and ".join(quests_of(entry)))
+    if quests:
+        return f"|xA character tells it only if everybody who hears it has {quests}.|n"
+    if EVERYBODY in entry.scopes:
+        return ""
+    where = {True: "in", False: "with"}
+    knowers = (f"{where[scope.startswith('room:')]} {scope}" for scope in entry.scopes)
+    return (
+        f"|xCharacters {clean_output(' or '.join(knowers))} know it, and may tell it to anybody. "
+        "To limit who hears it, add a scope such as quest:scout.|n"
+    )
 
 
 def entry_line(entry: LoreEntry) -> str:

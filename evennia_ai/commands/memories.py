@@ -96,7 +96,10 @@ class CmdAIMemory(AICommand):
 
     def do_default(self) -> Deferred[None]:
         journal = self.script.character.journal
-        return show_journal(self, journal, self.value, "has no journal entries yet.")
+        others = [item.key for item in self.cmdset or () if getattr(item, "asks_all_minds", False)]
+        more = [f" What others told it, too: |w{key} <words>|n." for key in others]
+        none = f"has no journal entries yet.{''.join(more)}"
+        return show_journal(self, journal, self.value, none)
 
     def do_archive(self) -> Deferred[None]:
         archive = self.script.character.journal.archive

@@ -12,10 +12,11 @@ from evennia.utils.evmore import EvMore
 
 from evennia_ai.commands.common import NUMBER, AICommand, Dialogue, UsageError, choose, told_apart
 from evennia_ai.game.client_text import clean_output, shown_name
+from evennia_ai.game.confirmations import confirmed
 from evennia_ai.game.help_entries import HELP_CATEGORY
 from evennia_ai.game.presence import followers_of, shake_off
 from evennia_ai.game.settings import export_folder
-from evennia_ai.game.texts import TEXTS, is_yes, text
+from evennia_ai.game.texts import TEXTS, text
 from evennia_ai.store import personal_data
 from evennia_ai.store.attributes import numbers_of
 from evennia_ai.store.names import last_name_of, names_of, speakers_among, speakers_named
@@ -117,9 +118,8 @@ stored. |waiforget|n is another name of this command."""
             return
         lines, count = self.preview(speaker)
         self.msg("\n".join(lines))
-        answer = yield speaker.line("forget_ask", count=count)
-        if not is_yes(answer):
-            self.msg(text("forget_kept"))
+        question = speaker.line("forget_ask", count=count)
+        if not (yield from confirmed(self, question, text("forget_kept"))):
             return
         if speaker.name:
             people = ", ".join(sorted(speaker.people))
@@ -137,12 +137,14 @@ stored. |waiforget|n is another name of this command."""
         """Return what would be forgotten, in lines, and the sum of the counts in them."""
         lines, built, count = [], 0, 0
         for known in personal_data.known_of(speaker.people, speaker.assistant):
-            counts = [(kind, known.counts[kind]) for kind in KINDS if known.counts[kind]]
-            listed = [(kind, number) for kind, number in counts if kind not in (BUILT, CONFIDED)]
+            listed = [(kind, len(known.texts[kind])) for kind in KINDS if kind in known.texts]
             kinds = [text("forget_some", count=n, kind=text(f"kind_{kind}")) for kind, n in listed]
             count += sum(number for _, number in listed)
             built += known.counts[BUILT]
             lines.append(f"|w{clean_output(known.name, 60)}|n: {', '.join(kinds) or '-'}")
+        if not speaker.character and (reports := personal_data.reports_of(speaker.people)):
+            lines.append(text("forget_reports", numbers=", ".join(map(str, reports))))
+            count += len(reports)
         files = sum(1 for _ in export_folder().glob("aihistory-*"))
         lines.append(text("forget_stays", count=built, files=files))
         whole = not (speaker.name or speaker.character or self.switch)

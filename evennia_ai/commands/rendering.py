@@ -15,6 +15,7 @@ from evennia_ai.messages import EMOTE, EXCUSE, PUPPETED, SAY, SAYS, Audience, he
 from evennia_ai.policy import sleep_schedule
 from evennia_ai.policy.context.projection import PUBLIC
 from evennia_ai.policy.facts.check import Fact, source_label
+from evennia_ai.policy.facts.terms import whispered_to
 from evennia_ai.policy.limits.money import CALLS, MS, NOTHING, TOKENS_IN, TOKENS_OUT
 from evennia_ai.policy.read_permissions import ERRORS, PRIVATE_MEMORIES, Reader, words_kind
 from evennia_ai.policy.recallable_lines import LineAmendment
@@ -57,7 +58,8 @@ def message_line(
     reader.count(kind)
     who = own_name if excuse or row["role"] == "assistant" else row["speaker_name"]
     calls = [call["function"] for call in row["tool_calls"]]
-    parts = [clean_output(row["content"], LINE_CHARS)] if row["content"] else []
+    content = whispered_to(row["content"], own_name)
+    parts = [clean_output(content, LINE_CHARS)] if content else []
     text = " ".join([*parts, *(call_text(call["name"], call["arguments"]) for call in calls)])
     heard_by = clean_output(hearers(row, own_name, names_of(row["audience"])), 120)
     if change and change.text:

@@ -8,6 +8,7 @@ from evennia.objects.objects import DefaultCharacter
 from evennia.utils import logger
 from evennia.utils.create import create_object
 from evennia.utils.dbserialize import deserialize
+from evennia.utils.evmore import EvMore
 from evennia.utils.utils import class_from_module
 
 from evennia_ai.assistant_character import add_assistant_mixin, remove_assistant_mixin
@@ -15,12 +16,13 @@ from evennia_ai.commands.common import AICommand, Dialogue, UsageError, all_assi
 from evennia_ai.config import FIELDS, ModelProfile, known_setting
 from evennia_ai.game import setup
 from evennia_ai.game.client_text import clean_error, clean_output, shown_name
+from evennia_ai.game.confirmations import confirmed
 from evennia_ai.game.help_entries import STAFF
 from evennia_ai.game.minds import PERSONA_AUTHORS
 from evennia_ai.game.perception import excessive_rights, is_played_by, owners_of
 from evennia_ai.game.settings import game_settings
 from evennia_ai.game.sleep_state import mode_of
-from evennia_ai.game.texts import is_yes
+from evennia_ai.game.world_clock import clock_words
 from evennia_ai.policy.audience import people_among
 from evennia_ai.policy.conversation.persona_and_lore import (
     Persona,
@@ -35,7 +37,9 @@ from evennia_ai.store.forget import count_rows, erase_chunk
 from evennia_ai.store.names import list_names
 
 PERSONA = "persona"
+CLOCKED = ("sleep_schedule", "sleep_clock")
 ERASE_PAUSE_S = 0.01
+LONGEST_LINE = 1_000
 
 
 class CmdAISetup(AICommand):
@@ -50,7 +54,7 @@ class CmdAISetup(AICommand):
       aisetup/set <character>/persona[.<field>] = <text>
       aisetup/persona <name>[.<field>] = <text>
       aisetup/delete <character>, or @<shared persona>
-      aisetup/list [<character>]
+      aisetup/list [<character> or <setting>]
 
     An assistant plays the character: it hears, answers, acts and remembers.
     |waisetup <character>|n shows the persona and the settings of one.
@@ -73,7 +77,8 @@ class CmdAISetup(AICommand):
                 question. The character stays. Or delete a shared persona that
                 no character uses.
       list    - list all settings with their defaults, or with the values that a
-                character uses: its own, the game's, or the default
+                character uses: its own, the game's, or the default; or tell what
+                one setting does
     """
 
     key = "aisetup"
@@ -217,6 +222,9 @@ class CmdAISetup(AICommand):
         inherited = "" if value else " (inherited)"
         about = FIELDS[name].metadata["help"]
         self.msg(f"{self.name}: {name} is now {effective}{inherited}. |x{about}|n")
+        if name in CLOCKED and script.config.sleep_schedule:
+            clock = clock_words(self.services.world_clock, script.config.sleep_clock)
+            self.msg(f"|xSleep hours go by {clean_output(clock, 120)}.|n")
         self.report_complaints(known)
 
     def show_value(self, name: str, field: str) -> None:
@@ -302,13 +310,12 @@ class CmdAISetup(AICommand):
         self.find_editable(self.lhs)
         script, name = self.script, self.name
         messages = counted(count_rows(script.id)["Message"], "message")
-        answer = yield (
+        question = (
             f"This deletes {name}'s assistant with its {messages}, for ever. "
             f"The character stays. To silence it instead: |waistop {name}|n\n"
             "Delete it? yes/[no]"
         )
-        if not is_yes(answer):
-            self.msg("Nothing was deleted.")
+        if not (yield from confirmed(self, question, "Nothing was deleted.")):
             return
         if not script.pk:
             self.msg(f"{name}'s assistant is deleted already.")
@@ -331,17 +338,22 @@ class CmdAISetup(AICommand):
         self.msg(f"The shared persona @{shown} is deleted.")
 
     def do_list(self) -> None:
-        if self.args.strip():
-            settings = self.find_assistant(self.args.strip()).mind.settings
-            config, _ = settings.resolve()
-            own, game = settings.own(), game_settings()
-            for name in sorted(FIELDS):
-                origin = "its own" if name in own else "the game's" if name in game else ""
-                self.msg(setting_line(name, getattr(config, name), origin))
+        whose, origins = self.args.strip(), dict.fromkeys(game_settings(), "the game's")
+        values: dict[str, object] = {name: item.default for name, item in FIELDS.items()}
+        if whose in FIELDS:
+            self.msg(setup.setting_line(whose, values[whose], "the default", width=LONGEST_LINE))
             return
-        self.msg("\n".join(setting_line(name, FIELDS[name].default) for name in sorted(FIELDS)))
-        names = ", ".join(shown_name(script) for script in all_assistants()) or "none yet"
-        self.msg(f"Assistants: {names}.")
+        if whose:
+            settings = self.find_assistant(whose).mind.settings
+            config, _ = settings.resolve()
+            values = {name: getattr(config, name) for name in FIELDS}
+            origins |= dict.fromkeys(settings.own(), "its own")
+        lines = [*setup.setting_lines(values, origins if whose else {})]
+        if not whose:
+            names = ", ".join(shown_name(script) for script in all_assistants()) or "none yet"
+            lines.append(f"Assistants: {names}.")
+        lines.append("All of one line: |waisetup/list <setting>|n")
+        EvMore(self.caller, "\n".join(lines), session=self.session, exit_on_lastpage=True)
 
 
 def read_new(typed: str) -> tuple[str, list[str], type]:
@@ -379,11 +391,6 @@ def changed_persona(stored: Any, field: str, value: str) -> Any:
 
 def persona_words(value: Any) -> str:
     return "; ".join(value) if isinstance(value, (list, tuple)) else str(value or "")
-
-
-def setting_line(name: str, value: object, origin: str = "") -> str:
-    shown = ", ".join(filter(None, (clean_output(setup.value_words(name, value), 60), origin)))
-    return f"|w{name}|n ({shown}): {FIELDS[name].metadata['help']}"
 
 
 def persona_lines(persona: Persona) -> str:

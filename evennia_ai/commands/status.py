@@ -17,6 +17,7 @@ from evennia_ai.game.help_entries import STAFF
 from evennia_ai.game.settings import full_disks
 from evennia_ai.game.sleep_state import mode_of
 from evennia_ai.game.texts import ERROR_KINDS
+from evennia_ai.game.world_clock import clock_words
 from evennia_ai.messages import OFFLINE
 from evennia_ai.models.fields import damage
 from evennia_ai.policy.read_permissions import ERRORS, FIGURES, PUBLIC_MEMORIES
@@ -84,6 +85,9 @@ class CmdAIStatus(AICommand):
         clock = self.services.world_clock
         if not clock.source.is_real:
             self.msg(f"|xIn the world it is {clean_output(clock.shown(), 120)}.|n")
+        configs = [script.config for script in scripts]
+        for choice in dict.fromkeys(item.sleep_clock for item in configs if item.sleep_schedule):
+            self.msg(f"|xSleep hours go by {clean_output(clock_words(clock, choice), 120)}.|n")
         tell = self.services.endpoints.told
         lines = model_lines([tell(script.mind.settings.profile) for script in scripts])
         for line in [*lines, *self.cache_lines(), *self.waiting_lines()]:
@@ -135,7 +139,7 @@ class CmdAIStatus(AICommand):
             return ""
 
     def activity_lines(self) -> Iterator[tuple[str, str]]:
-        """Yield the name of each awake one with its public activity and open goals; no query."""
+        """Yield the name of each awake one with what it is about, by its settings; no query."""
         may_read = self.reader.may(PUBLIC_MEMORIES)
         for script, name in self.named:
             if mode_of(script.character, script.services) in AWAKE:
@@ -145,6 +149,8 @@ class CmdAIStatus(AICommand):
                 place = here.key if here else ""
                 about = [f"about to {block_line(block, place).text}"] if block else []
                 about += [f"{count} open goal{'s' * (count > 1)}"] * bool(count)
+                hours = script.config.sleep_schedule
+                about += [f"sleep hours {hours}"] * bool(hours)
                 if about:
                     yield name, clean_output("; ".join(about), 160)
 

@@ -1,6 +1,7 @@
-"""Ask a person in the game whether an act may be done, and take the answer."""
+"""Ask a person in the game whether something may be done, and take the answer."""
 
 import re
+from collections.abc import Generator
 from typing import Any
 
 from twisted.logger import Logger
@@ -17,6 +18,21 @@ log = Logger()
 ANSWERS = "evennia_ai.commands.oversight.AnswerCmdSet"
 YES, NO = "yes", "no"
 NO_LETTER = re.compile(r"[\W_]")
+
+
+def confirmed(command: Any, question: str, unless: str) -> Generator[str, str, bool]:
+    """Ask the caller of a command, and return True for a yes; else tell them ``unless``.
+
+    What is neither a yes nor a no is a command that they typed instead, so it runs as one.
+    """
+    typed = yield question
+    if is_yes(typed):
+        return True
+    command.msg(unless)
+    noes = {"", *(spelling for no in (NO, text("confirm_no")) for spelling in (no, no[0]))}
+    if typed.strip().lower() not in noes:
+        command.caller.execute_cmd(typed, session=command.session)
+    return False
 
 
 def ask_to_confirm(

@@ -1,16 +1,19 @@
 """What a change of an assistant or of lore must keep to, wherever staff make it."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from evennia.objects.models import ObjectDB
 
-from evennia_ai.config import FIELDS, ModelProfile, parse_value, resolve_profile
+from evennia_ai.config import FIELDS, AssistantConfig, ModelProfile, parse_value, resolve_profile
+from evennia_ai.config.declared import OWNERS
 from evennia_ai.errors import ConfigError
+from evennia_ai.game.client_text import clean_output
 from evennia_ai.game.minds import PERSONA_AUTHORS, unknown_families
 from evennia_ai.game.settings import game_setting
 from evennia_ai.policy.conversation.persona_and_lore import check_scope
+from evennia_ai.policy.texts import fitting
 from evennia_ai.store.attributes import read_attribute, write_attributes
 
 PERSONA_FIELDS: Mapping[str, str] = {
@@ -22,6 +25,20 @@ PERSONA_FIELDS: Mapping[str, str] = {
     "never": "what it never does",
     "examples": "lines that it might say",
 }
+# The groups of the core's settings, in their order, each by its first one.
+GROUPS = {
+    "profile": "Model",
+    "turn_deadline": "Turns, talk and tools",
+    "tick_rate": "Acting unasked",
+    "lore_tokens": "Lore",
+    "sleep_schedule": "Sleep",
+    "compact_enabled": "Summaries",
+    "prune_enabled": "Old journal entries",
+    "pin_tokens": "Memory",
+    "thinking_after": "What players see",
+}
+OF_EXTENSIONS = "Settings of extensions"
+LINE_CHARS = 78
 DISCRETION = "whisper_policy"
 HERE = "room:here"
 ROOM_NUMBER = re.compile(r"room:#?(\d{1,18})")
@@ -42,6 +59,25 @@ def value_words(name: str, value: Any) -> str:
         return {None: "none", True: "yes", False: "no"}[value]
     shown = f"{value:,.15g}" if isinstance(value, int | float) else str(value)
     return f"{shown} {FIELDS[name].metadata['unit']}".strip() or "none"
+
+
+def setting_lines(values: Mapping[str, object], origins: Mapping[str, str]) -> Iterator[str]:
+    """Yield every setting on a line below its group; ``origins`` say where a value comes from."""
+    core = [name for name in FIELDS if OWNERS[name] is AssistantConfig]
+    for name in core:
+        if name in GROUPS:
+            yield f"|c{GROUPS[name]}|n"
+        yield setting_line(name, values[name], origins.get(name, ""))
+    yield f"|c{OF_EXTENSIONS}|n"
+    for name in sorted(FIELDS.keys() - core):
+        yield setting_line(name, values[name], origins.get(name, ""))
+
+
+def setting_line(name: str, value: object, origin: str = "", width: int = LINE_CHARS) -> str:
+    """Return a setting with its value and what it does, cut to a width."""
+    shown = ", ".join(filter(None, (value_words(name, value)[:60], origin)))
+    line = fitting(f"{name} ({shown}): {FIELDS[name].metadata['help']}", width)
+    return f"|w{name}|n {clean_output(line.removeprefix(name))}"
 
 
 def sets_discretion(services: Any, profile: ModelProfile, name: str, value: Any) -> bool:

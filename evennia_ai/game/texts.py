@@ -166,6 +166,7 @@ I hear too many questions just now. Give me a breath, then ask again?"""
         "without the forgotten words. Copies stay, too, until the staff deletes them: backups, and "
         "exported files ({files})."
     ),
+    "forget_reports": gettext_noop("Reports on characters that are deleted, too: {numbers}."),
     "forget_account": gettext_noop(
         "This is about this character only. For all characters of your account: "
         "|wforgetme/account|n."

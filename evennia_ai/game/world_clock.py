@@ -88,6 +88,14 @@ def sleep_minute(clock: WorldClock, choice: str | None) -> int:
     return WorldClock(EvenniaTime(clock.source.now, choice)).minute()
 
 
+def clock_words(clock: WorldClock, choice: str | None) -> str:
+    """Return which clock the setting ``sleep_clock`` chooses, and what it shows now."""
+    chosen = clock if choice is None else WorldClock(EvenniaTime(clock.source.now, choice))
+    is_real, zone = chosen.source.is_real, settings.TIME_ZONE
+    kind = f"the server's clock ({zone}, now " if is_real else "Evennia's game time (now "
+    return f"{kind}{chosen.shown()})"
+
+
 def resume_world_time(clock: WorldClock) -> None:
     """Read how the world's time ran before this start, and store what changed.
 

@@ -234,14 +234,20 @@ def split_values(typed: str, switches: Sequence[str]) -> dict[str, str]:
     pairs += [(word.lower(), value) for word, _, value in (part.partition(" ") for part in rest)]
     values: dict[str, str] = {}
     for name, value in pairs:
-        if name not in FILTERS:
-            raise ValueError(f"'{name}' is no filter. Use {', '.join(FILTERS)}, as in the help.")
+        ensure_filter(name)
         if name in values:
             raise ValueError(f"{name} stands there twice. Use each filter once.")
         if not value.strip():
             raise ValueError(f"Which {WHICH[name]}? {name} needs a value, as in the help.")
         values[name] = value.strip()
     return values
+
+
+def ensure_filter(name: str) -> None:
+    """Raise ValueError if there is no such filter."""
+    if name.strip() not in FILTERS:
+        known = ", ".join(FILTERS)
+        raise ValueError(f"'{name.strip()}' is no filter. Use {known}, as in the help.")
 
 
 def without_page(typed: str) -> str:

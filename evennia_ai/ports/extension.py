@@ -97,6 +97,7 @@ class Extension:
             ``complaints(profile)``, if any, yields what `aisetup` tells of an assistant's own ones.
         entries: the upper-case entries of ``AI_ASSISTANT`` that it reads.
         middleware: dotted paths of Django middleware for the game's web site.
+        pages: the titles of its pages for staff, by the names of their addresses, for `/ai/`.
         overridden: the names of what a class has not from this one; set where a class is made.
     """
 
@@ -105,6 +106,7 @@ class Extension:
     settings: ClassVar[type[Any] | None] = None
     entries: ClassVar[frozenset[str]] = frozenset()
     middleware: ClassVar[tuple[str, ...]] = ()
+    pages: ClassVar[Mapping[str, str]] = {}
     overridden: ClassVar[frozenset[str]] = frozenset()
 
     def __init_subclass__(cls) -> None:
@@ -169,9 +171,8 @@ class Extension:
     def records(cls) -> Mapping[type[RecordStore], str]:
         """Return the kinds of records that the extension keeps on characters.
 
-        "Forget me", ``aboutme``, mind files and uninstalling reach them. Of the package's own
-        extensions it is asked although they are off. Each with the kind as which ``aboutme`` counts
-        it, such as "added".
+        "Forget me", mind files and uninstalling reach them; those of the package's own even if it
+        is off. Each has the kind as which ``aboutme`` counts it, such as "added".
         """
         return {}
 
@@ -297,8 +298,7 @@ class Extension:
             A Deferred of why they may not be said, "" if they may.
 
         Raises:
-            Exception: words of a model are refused, as if the Deferred fails; those of staff are
-                said.
+            Exception: a model's words are refused, as if the Deferred fails; staff's are said.
         """
         return succeed("")
 

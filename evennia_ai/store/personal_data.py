@@ -19,6 +19,7 @@ from evennia_ai.messages import NOOP, Audience, heard_line
 from evennia_ai.policy.audience import audience_of, visible
 from evennia_ai.policy.compaction.summary import transcript_lines
 from evennia_ai.policy.context.projection import PUBLIC, part_audience
+from evennia_ai.policy.facts.terms import whispered_to
 from evennia_ai.policy.records.forgetting import FORGOTTEN, ToForget, is_builders
 from evennia_ai.policy.records.record import Record, people_in, read_segment
 from evennia_ai.policy.sanitize import one_line
@@ -39,7 +40,6 @@ KNOWLEDGE = {
     DayPlan: "plan",
 }
 STORES = {store.kind: store for store in KNOWLEDGE}
-
 
 DBREF = re.compile(r"#\d+")
 
@@ -152,15 +152,13 @@ PLACES = (
         also=("reporter_name",),
         by_one=False,
     ),
-    PersonalColumn(
-        models.Amendment, ErasureRule.STAYS, also=("text", "authors")
-    ),  # a builder's, with its message
+    # A builder's, with its message.
+    PersonalColumn(models.Amendment, ErasureRule.STAYS, also=("text", "authors")),
     PersonalColumn(models.SpeakerUse, ErasureRule.STAYS, ("speaker",)),
     PersonalColumn(models.Lore, ErasureRule.STAYS, also=("title", "text", "keys", "authors")),
     PersonalColumn(models.SharedPersona, ErasureRule.STAYS, also=("name", "fields", "authors")),
-    PersonalColumn(
-        models.PromptText, ErasureRule.STAYS, also=("text",)
-    ),  # rules, personas and tools
+    # Rules, personas and tools.
+    PersonalColumn(models.PromptText, ErasureRule.STAYS, also=("text",)),
 )
 # Those that extensions of a game declared for their own tables.
 ADDED: list[PersonalColumn] = []
@@ -234,9 +232,14 @@ def is_known(dbref: str, assistant: int | None = None) -> bool:
     if assistant is not None:
         return assistant in knowing
     shared = models.SharedEntry.objects.filter(people__contains=f" {dbref} ")
-    reports = models.Report.objects.filter(reporter=dbref)
     added = any(is_named for _column, is_named in added_rows(frozenset({dbref})))
-    return bool(knowing or count_traces(dbref) or shared.exists() or reports.exists() or added)
+    return bool(knowing or count_traces(dbref) or shared.exists() or reports_of([dbref]) or added)
+
+
+def reports_of(people: Iterable[str]) -> list[int]:
+    """Return the numbers of the reports that some people wrote."""
+    rows = models.Report.objects.filter(reporter__in=list(people)).order_by("id")
+    return list(rows.values_list("id", flat=True))
 
 
 # For ``aboutme``. Shown are what they said, what they were told, and public or own notes about
@@ -319,10 +322,9 @@ def talk(assistant: int, name: str, people: Audience) -> Items:
     for event in events.filter(~Exists(logged)):
         line = heard_line(event.kind, event.speaker_name, one_line(event.text), event.evidence)
         dated_lines.append((event.at, SAID, line))
-    for at, kind, line in sorted(
-        dated_lines, key=lambda dated: dated[0]
-    ):  # of one moment as logged
-        yield kind, f"{at:%Y-%m-%d %H:%M} {line}" if line else ""
+    # Those of one moment stay as logged.
+    for at, kind, line in sorted(dated_lines, key=lambda dated: dated[0]):
+        yield kind, f"{at:%Y-%m-%d %H:%M} {whispered_to(line, name)}" if line else ""
 
 
 def summaries(assistant: int, _name: str, people: Audience) -> Items:

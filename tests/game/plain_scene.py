@@ -3,12 +3,15 @@
 import numpy as np
 import pytest
 
+from evennia_ai.llm.gateway import ModelGateway
 from evennia_ai.llm.openai_client import build_body
 from evennia_ai.memory import embedders
 from evennia_ai.models import ToolCall
 from evennia_ai.policy.conversation.requested_acts import ANSWERS, GRANTING
+from evennia_ai.policy.limits.retry import GatewayLimits
 
 NEVER = "You never open the cellar."
+SECRET = "You buried a chest of gold under the old willow by the mill."
 
 
 class Kinds:
@@ -80,3 +83,16 @@ def with_meaning(mira, service):
     pytest.importorskip("onnxruntime", reason="its extra is left out")
     service.memory.embedder = embedders.default()
     return mira
+
+
+@pytest.fixture
+def knowing(with_meaning, game, service):
+    """Mira with the stand-in beside her model."""
+    missing = "the stand-in is left out"
+    brain = pytest.importorskip("evennia_ai.contrib.stand_in.brain", reason=missing)
+    clients = {"offline": brain.StandIn(), "openai": game.model}
+    service.gateway = ModelGateway(service.clock, clients, GatewayLimits())
+    text = "You are Mira, who keeps the inn. You were born in Saltmere."
+    with_meaning.db.ai_persona = {"text": text, "knows": [SECRET]}
+    with_meaning.assistant.mind.settings.resolve()
+    return with_meaning

@@ -96,7 +96,18 @@ def test_settings_are_checked_shown_and_inherited_again(admin, guard):
     assert guard.assistant.config.max_bot_replies == 7
     assert "max_bot_replies (7, its own): " in admin.told("aisetup/list Guard")
     assert "max_bot_replies (3): " in admin.told("aisetup/list")
+    text = admin.told("aisetup/list max_bot_replies")
+    assert text.endswith("0 lets them answer players only.")
+    assert all(len(line) <= 78 for line in admin.told("aisetup/list").splitlines())
     assert "max_bot_replies = 7" in admin.told("aisetup Guard")
+    hours = admin.told("aisetup/set Guard/sleep_schedule = 23:00-06:30")
+    assert "Sleep hours go by the server's clock (UTC, now " in hours
+    hours = admin.told("aisetup/set Guard/sleep_clock = game")
+    assert "Sleep hours go by Evennia's game time (now " in hours
+    status = admin.told("aistatus")
+    assert "Guard: sleep hours 23:00-06:30" in status and "by Evennia's game time" in status
+    admin.do("aisetup/set Guard/sleep_schedule =")
+    admin.do("aisetup/set Guard/sleep_clock =")
     assert "must be a whole number" in admin.told("aisetup/set Guard/max_bot_replies = many")
     assert "There is no setting 'hops'" in admin.told("aisetup/set Guard/hops = 1")
     assert "There is no model profile 'x'" in admin.told("aisetup/set Guard/profile = x")
@@ -154,6 +165,18 @@ def test_delete_leaves_the_character_and_nothing_else(game, admin, guard):
     assert guard.pk
     assert not isinstance(guard, AssistantMixin)
     assert not guard.scripts.all()
+
+
+def test_another_command_than_a_yes_or_no_is_carried_out(game, admin, guard):
+    admin.do("aisetup Guard = You are a guard.")
+    for answer in ("no", "n", "look"):
+        assert "Delete it? yes/[no]" in admin.told("aisetup/delete Guard")
+        admin.do(answer)
+        game.service.evennias_clock.advance(0)
+        told = "\n".join(admin.heard())
+        assert "Nothing was deleted." in told
+        assert ("A warm room." in told) is (answer == "look"), answer
+    assert guard.assistant
 
 
 def test_turns_tell_what_set_each_off_and_how_it_ended(game, admin, guard):

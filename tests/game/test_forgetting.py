@@ -373,6 +373,9 @@ def test_reports_and_waiting_calls_go_with_who_made_them(game, mira, ann, bob):
             expires_at=now,
         )
     models.Event.objects.filter(speaker=bob.dbref).update(authors=f" {ann.dbref} {bob.dbref} ")
+    number = models.Report.objects.get(reporter=ann.dbref).id
+    assert f"Reports on characters that are deleted, too: {number}." in ann.told("forgetme")
+    ann.do("no")
     forget(ann)
     assert [report.reporter for report in models.Report.objects.all()] == [bob.dbref]
     (act,) = models.PendingAct.objects.all()

@@ -48,11 +48,16 @@ def talk(game, mira, ann, bob):
 
 def test_times_players_and_words_are_combined(admin, talk):
     text = flat(admin.told("aihistory Mira = since 2 days ago, until 1 minute ago, search beer"))
-    assert "I like beer" in text and "under the beer barrel" in text
+    assert "I like beer" in text and "Ann whispers to Mira: The key is under the beer" in text
+    assert "A line with an earlier time than the one above waited" not in text
     assert "More beer" not in text and "ferry" not in text
     text = flat(admin.told("aihistory/since/player Mira = yesterday, Bob"))
     assert "I like beer" in text and "More beer" in text and "Here you are, Bob" in text
     assert "barrel" not in text
+    models.Message.objects.filter(content="Here you are, Bob.").update(
+        at=datetime(2026, 11, 19, tzinfo=UTC)
+    )
+    assert "A line with an earlier time than the one above waited" in admin.told("aihistory Mira")
 
 
 def test_a_line_that_nobody_answered_stands_where_it_was_said(game, admin, builder, ann, talk):

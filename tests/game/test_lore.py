@@ -64,7 +64,10 @@ def test_a_piece_may_be_for_the_room_one_stands_in(game, builder, mira, tavern, 
 
 
 def test_a_quest_secret_is_told_only_where_all_who_hear_have_the_flag(game, builder, tavern):
-    builder.do("ailore/set The dragon : quest:dragon = It sleeps under the gate.")
+    told = builder.told("ailore/set The dragon : quest:dragon = It sleeps under the gate.")
+    assert "only if everybody who hears it has quest:dragon" in told
+    told = builder.told("ailore/set The watch : faction:watch = It is asleep.")
+    assert "Characters with faction:watch know it, and may tell it to anybody. To limit" in told
     ann, ben = game.player("Ann", tavern), game.player("Ben", tavern)
     for player in (builder, ann):
         player.character.tags.add("dragon", category="quest")

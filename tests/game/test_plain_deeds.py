@@ -3,30 +3,13 @@
 import pytest
 
 from evennia_ai.game.texts import TEXTS
-from evennia_ai.llm.gateway import ModelGateway
-from evennia_ai.policy.limits.retry import GatewayLimits
 from tests.game import plain_scene
 from tests.game.plain_scene import acts, says, text_of
 
 pytestmark = pytest.mark.engine
 
 mira, with_meaning = plain_scene.mira, plain_scene.with_meaning
-
-
-@pytest.fixture
-def knowing(with_meaning, game, service):
-    """Mira with the stand-in beside her model."""
-    missing = "the stand-in is left out"
-    brain = pytest.importorskip("evennia_ai.contrib.stand_in.brain", reason=missing)
-    clients = {"offline": brain.StandIn(), "openai": game.model}
-    service.gateway = ModelGateway(service.clock, clients, GatewayLimits())
-    text = "You are Mira, who keeps the inn. You were born in Saltmere."
-    with_meaning.db.ai_persona = {"text": text, "knows": [SECRET]}
-    with_meaning.assistant.mind.settings.resolve()
-    return with_meaning
-
-
-SECRET = "You buried a chest of gold under the old willow by the mill."
+knowing = plain_scene.knowing
 
 
 def test_what_a_line_hints_at_is_done_and_a_mere_mention_is_not(game, with_meaning, ann, bob):

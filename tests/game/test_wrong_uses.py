@@ -39,6 +39,7 @@ aicost today = 2 | Pages need a list, such as aicost/characters 7 = 2.
 aicost/players 7 = x | 'x' is no number. Use a whole number from 1.
 aihistory Mira = since whenever | 'whenever' is no time. Use 'yesterday 18:00'
 aihistory/player Mira = Zeno | No assistant ever heard anybody called 'Zeno'.
+aihistory Mira = player Zeno, newest | 'newest' is no filter. Use since, until
 aihistory/since/player Mira = today | Give 2 values, with commas between them.
 aihistory Mira = search zebra | No message holds these words.
 aihistory all = yesterday | It shows one character at a time.

@@ -29,8 +29,8 @@ from evennia_ai.contrib.command_tools.parsing import (
 )
 from evennia_ai.errors import ConfigError, NothingDone, ToolDenied, ToolError
 from evennia_ai.game.client_text import clean_output
+from evennia_ai.game.confirmations import confirmed
 from evennia_ai.game.perception import excessive_rights
-from evennia_ai.game.texts import is_yes
 from evennia_ai.store.attributes import write_attribute
 
 USAGE = "Usage: aicommands/{} <character> = <command>. See |whelp aicommands|n."
@@ -102,9 +102,8 @@ class CmdAICommands(AICommand):
         except ConfigError as error:
             raise UsageError(clean_output(str(error))) from error
         if missing := self.why_missing(character, added):
-            answer = yield f"|y{missing}|n Allow it all the same? yes/[no]"
-            if not is_yes(answer):
-                self.msg("Nothing was allowed.")
+            question = f"|y{missing}|n Allow it all the same? yes/[no]"
+            if not (yield from confirmed(self, question, "Nothing was allowed.")):
                 return
         self.script.mind.settings.write({"allowed_commands": written})
         self.forget_trial(character, added)
@@ -148,9 +147,8 @@ class CmdAICommands(AICommand):
         if too_much := excessive_rights(character):
             raise UsageError(clean_output(too_much))
         lines = self.describe(invocation, allowed)
-        answer = yield "\n".join([*lines, f"Run it now, as {self.name}? yes/[no]"])
-        if not is_yes(answer):
-            self.msg("Nothing was run.")
+        question = "\n".join([*lines, f"Run it now, as {self.name}? yes/[no]"])
+        if not (yield from confirmed(self, question, "Nothing was run.")):
             return
         self.ensure_may_act("act")
         try:
@@ -163,9 +161,8 @@ class CmdAICommands(AICommand):
         except Exception as error:
             raise UsageError(f"It failed: {clean_output(repr(error), 200)}") from error
         self.tell(f"{self.name} is shown: {clean_output(shown) or 'nothing'}")
-        answer = yield "Did it do what it should? yes/[no]"
-        if not is_yes(answer):
-            self.msg("It does not count as tried, and the character may not use it.")
+        untried = "It does not count as tried, and the character may not use it."
+        if not (yield from confirmed(self, "Did it do what it should? yes/[no]", untried)):
             return
         tried = {*(item.form for item in tried_commands(character)), *(c.form for c in allowed)}
         write_attribute(self.script, TRIED, sorted(tried))

@@ -18,9 +18,11 @@ from evennia_ai.contrib.explanations.aiwhy_lines import (
     TEXT_CHARS,
     kind_of,
     part_table,
+    source_of,
     why_lines,
 )
 from evennia_ai.contrib.explanations.attribution import PromptPart
+from evennia_ai.contrib.explanations.code_answers import fixed_reason, sources_of
 from evennia_ai.contrib.explanations.replay import ReplayResult, ask_again
 from evennia_ai.contrib.explanations.stored_calls import StoredCall, calls_of_turn, with_talk
 from evennia_ai.contrib.explanations.why import Explanation, acted_in_private
@@ -47,6 +49,7 @@ from evennia_ai.scheduling import Coroutine
 from evennia_ai.store.reports import find_row
 
 PAUSE = timedelta(seconds=PAUSE_S)
+NO_ROW = "  a row that it knows no more, or the game's own words"
 
 
 class CmdAIWhy(TryingCommand):
@@ -105,7 +108,7 @@ class CmdAIWhy(TryingCommand):
             own_line = self.script.config.fallback_line or ""
             lines = why_lines(self.name, why, self.reader, own_line)
             self.msg("\n".join([*lines, *self.unread_lines(why)]))
-            return self.tell_near(why)
+            return self.tell_rows(why) if why.is_by_code else self.tell_near(why)
         if why.stored is None:
             raise UsageError(f"The prompt was not kept. See |waiwhy {self.name}|n.")
         self.show_prompt(why.parts, why.private)
@@ -149,6 +152,34 @@ class CmdAIWhy(TryingCommand):
         times = [at for at in self.services.nearness.failed_at if began < at <= ended]
         late = "The embedder failed or was late at {at}: only the words of the line were read."
         return [f"|y{late.format(at=self.reader.clock(at))}|n" for at in times[-1:]]
+
+    @inlineCallbacks
+    def tell_rows(self, why: Explanation) -> Coroutine[None]:
+        """Tell from which rows code took a line, by what the character knows now.
+
+        A reader who may not read what was said is told nothing. Fails as `tell_near` does.
+        """
+        kinds = words_kind(why.private), memory_kind(why.private)
+        if why.turn is None or not all(map(self.reader.may, kinds)):
+            return
+        heard_texts = [event.text for event in why.turn.events.all() if event.text]
+        mind, audience = self.script.mind, frozenset(why.message["metadata"]["audience"])
+        yield mind.lore.prepare(heard_texts, audience)
+        reason = yield fixed_reason(mind, why.text, heard_texts[-1] if heard_texts else "")
+        lines = [f"  {clean_output(reason, LINE_CHARS)}"] if reason else []
+        if not reason:
+            words = " ".join(heard_texts)
+            hits = yield search_for_staff(mind.around, words, audience, self.reader)
+            at, of_turn = why.message["metadata"]["at"], explanations.numbers_of(why.turn)
+            memories = [
+                hit.record
+                for hit in hits.found
+                if str(hit.record.get("timestamp", "")) <= at
+                and hit.record["id"] not in {f"line:{number}" for number in of_turn}
+            ]
+            sources = sources_of(mind, why.text, heard_texts, audience, memories)
+            lines = [f"  {source_of(item, why.private, self.reader)}" for item in sources]
+        self.tell(["|wWhat code said is from|n (by what it knows now)", *(lines or [NO_ROW])])
 
     @inlineCallbacks
     def tell_near(self, why: Explanation) -> Coroutine[None]:

@@ -63,8 +63,7 @@ def why_lines(name: str, why: Explanation, reader: Reader, own_line: str) -> Ite
         speaker += PUPPETED_LINE * is_puppeted(why.message)
         calls = list(why.turn.model_calls.all()) if why.turn is not None else []
         detail = why.turn.detail if why.turn is not None else ""
-        is_by_code = bool(events) and not (speaker or calls or detail)
-        yield f"|wNo model chose this line.|n{speaker}{BY_CODE_LINE * is_by_code}"
+        yield f"|wNo model chose this line.|n{speaker}{BY_CODE_LINE * why.is_by_code}"
         if failed := [call for call in calls if call.error_kind and is_excuse(why.message)]:
             yield f"  {rendering.model_call_text(failed[-1], reader)}"
             is_spent = failed[-1].error_kind == BudgetExhausted.kind

@@ -64,6 +64,14 @@ class Explanation:
         return any((self.turn.id, act.call_id) not in public for act in self.acts)
 
     @property
+    def is_by_code(self) -> bool:
+        """Return True if code answered what was heard, in the place of a model."""
+        turn, message = self.turn, self.message
+        if turn is None or self.call is not None or is_excuse(message) or is_puppeted(message):
+            return False
+        return bool(turn.events.all()) and not (turn.detail or turn.model_calls.all())
+
+    @property
     def is_offline(self) -> bool:
         """Return True if the stand-in answered: it is sent no prompt."""
         return self.call is not None and self.call.prompt_tokens == 0

@@ -58,7 +58,7 @@ class CmdAIMend(AICommand):
         messages = self.find_line(self.rhs or "")
         self.amend(HIDDEN, messages)
         listed = seqs_listed(messages)
-        results = ", nor what follows after =" if len(messages) > len(listed) else ""
+        results = " and the results of its acts" if len(messages) > len(listed) else ""
         summary = f"{self.name} no longer sees {numbered(listed)}{results}."
         yield self.tell_rest(messages, summary)
 

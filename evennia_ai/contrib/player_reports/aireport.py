@@ -17,6 +17,7 @@ from evennia_ai.store import reports
 REASON_CHARS, SHOWN_CHARS = 500, 160
 MOST_OPEN = 5
 REPORTS_A_PAGE = 15
+OPEN, CLOSED = "open", "closed"
 NAMED_LINE = "    |y^ The report has words of this line.|n"
 LAST_LINE = "    |y^ This is the character's last line before the report.|n"
 
@@ -31,12 +32,13 @@ class CmdAIReport(AICommand):  # noqa: D101  # from the texts
     for_admins = """
 
 For admins:
-  aireport/list [<page>]
+  aireport/list [closed] [<page>]
   aireport/show <number>
   aireport/close <number>
 
-Shows the open reports, and one with the lines that its writer heard. Each
-reading of a report is noted in the server's log."""
+Shows the open or the closed reports, and one with the lines that its writer
+heard. The server's log notes who reads a report. |wforgetme|n deletes the
+reports of whoever is forgotten."""
 
     def get_help(self, caller: Any, cmdset: Any) -> str:
         """Return the help in the game's own words, or translated."""
@@ -56,7 +58,7 @@ reading of a report is noted in the server's log."""
         reason = clean_heard(storable(self.rhs or ""), REASON_CHARS)
         if not reason:
             raise UsageError(text("report_reason", name=name))
-        count = rows.open_reports(reporter=self.caller.dbref).count()
+        count = rows.reports(reporter=self.caller.dbref).count()
         if count >= MOST_OPEN:
             raise UsageError(text("report_many", count=count))
         seqs = rows.heard_lines(script.id, self.caller.dbref)
@@ -76,12 +78,16 @@ reading of a report is noted in the server's log."""
         return characters[character]
 
     def do_list(self) -> None:
-        waiting = rows.open_reports().select_related("assistant")
-        page = reports.paged(waiting, page_number(self.args), REPORTS_A_PAGE)
+        words = self.args.split()
+        state = CLOSED if words[:1] == [CLOSED] else OPEN
+        number = page_number(" ".join(words[state == CLOSED :]))
+        reported = rows.reports(is_open=state == OPEN).select_related("assistant")
+        page = reports.paged(reported, number, REPORTS_A_PAGE)
         lines = [self.line(report) for report in page.rows]
         order = f"newest last, times in {self.reader.zone}"
         lines.append(f"|xPage {page.number} of {page.pages}, {order}.|n")
-        self.msg("\n".join(lines) if page.rows else "There are no open reports.")
+        other = "" if state == CLOSED else " |waireport/list closed|n lists those that were closed."
+        self.msg("\n".join(lines) if page.rows else f"There are no {state} reports.{other}")
 
     def do_show(self) -> None:
         report = self.find_report()
@@ -108,7 +114,10 @@ reading of a report is noted in the server's log."""
     def find_report(self) -> Any:
         report = rows.find_report(page_number(self.args))
         if report is None:
-            raise UsageError("There is no report with this number. |waireport/list|n lists them.")
+            raise UsageError(
+                "There is no report with this number: see |waireport/list|n and |waireport/list "
+                "closed|n. |wforgetme|n deletes the reports of whoever is forgotten."
+            )
         return report
 
     def line(self, report: Any, limit: int = SHOWN_CHARS) -> str:

@@ -60,9 +60,9 @@ def add_report(
         return int(models.Report.objects.create(**who, **fields).id)
 
 
-def open_reports(**of: Any) -> Any:
-    """Return the reports that nobody has closed yet, as a queryset."""
-    return models.Report.objects.filter(closed_at=None, **of)
+def reports(is_open: bool = True, **of: Any) -> Any:
+    """Return the reports that nobody has closed yet, or those closed, as a queryset."""
+    return models.Report.objects.filter(closed_at__isnull=is_open, **of)
 
 
 def find_report(number: int) -> models.Report | None:
@@ -73,4 +73,4 @@ def find_report(number: int) -> models.Report | None:
 def close_report(number: int, now: datetime, by: str) -> bool:
     """Close a report; returns False if it is not open."""
     with brief_transaction():
-        return bool(open_reports(id=number).update(closed_at=now, closed_by=by))
+        return bool(reports(id=number).update(closed_at=now, closed_by=by))

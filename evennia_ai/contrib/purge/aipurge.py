@@ -6,7 +6,7 @@ from typing import Any
 from twisted.internet.defer import Deferred
 
 from evennia_ai.commands.common import AICommand, CommandResult, Dialogue, table
-from evennia_ai.game.texts import is_yes
+from evennia_ai.game.confirmations import confirmed
 from evennia_ai.policy.read_permissions import FIGURES
 from evennia_ai.policy.texts import counted
 
@@ -54,13 +54,12 @@ class CmdAIPurge(AICommand):
         retention = self.services.log_retention
         whose = f"{self.name}'s logs" if assistant else "the logs of all assistants"
         limits = ", ".join(f"{table} {limit}" for table, limit in retention.retention.items())
-        answer = yield (
+        question = (
             f"This deletes rows from {whose}, for ever and without an undo: those over a limit "
             f"and not in use. Limits: {limits}. |waipurge/dry|n counts them first. Go on? "
             "yes/[no]"
         )
-        if not is_yes(answer):
-            self.msg("Nothing was deleted.")
+        if not (yield from confirmed(self, question, "Nothing was deleted.")):
             return
         self.msg("Deleting ...")
         purging = retention.purge(

@@ -35,10 +35,8 @@ from evennia_ai.store.names import own_name
 HELP = """Type the number of a choice, or what the step asks for.
 back: the step before. look: show this step again. quit: leave.
 Nothing changes before you type live in the last step."""
-MENU_HELP = """
-    |waisetup|n alone opens a menu with ready characters to fill in and a trial
-    talk.
-    """
+USAGE = "Usage:\n"
+MENU_USAGE = f"{USAGE}  aisetup                 (a menu: ready characters, and a trial talk)\n"
 MOST_LISTED = 12
 LINE_CHARS, ANSWER_CHARS = 600, 200
 # They come first among the settings.
@@ -74,7 +72,7 @@ class CmdAISetupMenu(CmdAISetup, TryingCommand):
 
     def get_help(self, caller: Any, cmdset: Any) -> str:
         """Return the help of the plain command, and what the menu adds."""
-        return f"{CmdAISetup.__doc__}{MENU_HELP}"
+        return str(CmdAISetup.__doc__).replace(USAGE, MENU_USAGE, 1)
 
     def do_default(self) -> Dialogue | None:
         return super().do_default() if self.args.strip() else self.menu()

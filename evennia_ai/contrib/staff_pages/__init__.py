@@ -5,6 +5,7 @@ whatever needs a typeclass or an Attribute is done on the reactor's thread (`Gam
 """
 
 from collections.abc import Iterable
+from typing import ClassVar
 
 from django.conf import settings
 
@@ -18,6 +19,7 @@ class StaffPagesExtension(Extension):
     name = "staff_pages"
     entries = frozenset({"STAFF_PAGES", "WEB_ACTS"})
     middleware = (f"{__name__}.access.staff_link",)
+    pages: ClassVar = {"evennia_ai:overview": "Characters", "evennia_ai:turns": "All turns"}
 
     @classmethod
     def urls(cls, by_game: bool) -> Iterable[str]:

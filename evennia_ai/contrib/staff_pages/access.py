@@ -30,12 +30,12 @@ from evennia_ai.scheduling import GameBusy, GameThread
 from evennia_ai.store.attributes import SCRIPT_KEY
 from evennia_ai.store.names import own_name
 from evennia_ai.store.reports import Row
+from evennia_ai.web import staff_tabs
 from evennia_ai.web.middleware import page_middleware
 
 STAFF = "Builder"
 MENU_MARK = b'id="menu-content"'
-# The tabs: name, title and page.
-OF_ALL = (("overview", "Characters", "overview"), ("turns", "All turns", "turns"))
+# The tabs of one assistant: name, title and page. Those of all are `StaffPagesExtension.pages`.
 OF_ONE = (
     ("turns", "Turns", "timeline"),
     ("live", "Live", "live"),
@@ -133,11 +133,14 @@ class StaffPage(UserPassesTestMixin, ContextMixin):
         return True
 
     def navigation(self) -> Row:
-        of = () if self.who is None else (self.who["id"],)
-        tabs = [
-            (name, title, reverse(f"evennia_ai:{page}", args=of))
-            for name, title, page in (OF_ONE if of else OF_ALL)
-        ]
+        if self.who is None:
+            known = staff_tabs(services().extensions)
+            tabs = [(name.removeprefix("evennia_ai:"), title, at) for name, title, at in known]
+        else:
+            tabs = [
+                (name, title, reverse(f"evennia_ai:{page}", args=[self.who["id"]]))
+                for name, title, page in OF_ONE
+            ]
         title = next((title for name, title, _ in tabs if name == self.tab), "")
         common = {"who": self.who, "acts": may_act(), "tab": self.tab, "title": title}
         return {**common, "tabs": tabs}

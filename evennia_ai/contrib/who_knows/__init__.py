@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from random import Random
-from typing import Any
+from typing import Any, ClassVar
 
 from evennia_ai.contrib.who_knows.commands import CmdAIKnows, CmdAIRumour
 from evennia_ai.contrib.who_knows.rumours import (
@@ -25,6 +25,7 @@ class WhoKnowsExtension(Extension):
     name = "who_knows"
     by_default = False
     settings = RumourSettings
+    pages: ClassVar = {"evennia_ai_knows": "Who knows what"}
 
     def set_up(self, services: Any, settings: EntryReader) -> bool:
         self._services = services

@@ -42,6 +42,7 @@ class CmdAIKnows(AICommand):
 
     key = "aiknows"
     reads = PUBLIC_MEMORIES
+    asks_all_minds = True  # `aimemory` points to it
 
     @inlineCallbacks
     def run(self) -> Coroutine[None]:

@@ -5,7 +5,6 @@ from typing import Any
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
 from django.http import HttpResponse
-from django.shortcuts import render
 from django.urls import path
 from evennia.accounts.models import AccountDB
 from evennia.utils.ansi import strip_ansi
@@ -17,8 +16,9 @@ from evennia_ai.commands.common import log_private_reading
 from evennia_ai.contrib.who_knows.commands import CmdAIKnows
 from evennia_ai.policy.read_permissions import PUBLIC_MEMORIES, Reader
 from evennia_ai.scheduling import Coroutine, GameBusy, GameThread
+from evennia_ai.web import staff_page
 
-WAIT_S, MOST_CHARS = 30.0, 200
+WAIT_S, MOST_CHARS, PAGE = 30.0, 200, "evennia_ai_knows"
 game: Any = GameThread(reactor)  # tests put a stand-in here
 
 
@@ -31,9 +31,8 @@ def knows(request: Any) -> HttpResponse:
         lines = game.ask(search, request.user.pk, words, wait_s=WAIT_S)
     except GameBusy as error:
         return HttpResponse(str(error), status=503)
-    page = render(request, "evennia_ai/knows.html", {"words": words, "lines": lines})
-    page["Cache-Control"] = "no-store"
-    return page
+    services, values = AssistantScript.shared_services, {"words": words, "lines": lines}
+    return staff_page(request, services, PAGE, "evennia_ai/knows.html", values)
 
 
 @inlineCallbacks
@@ -51,4 +50,4 @@ def search(account: int, words: str) -> Coroutine[list[str]]:
     return [strip_ansi(line) for line in lines]
 
 
-urlpatterns = [path("knows/", knows, name="evennia_ai_knows")]
+urlpatterns = [path("knows/", knows, name=PAGE)]

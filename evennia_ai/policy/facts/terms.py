@@ -233,6 +233,14 @@ def parse_heard_line(content: str, speaker: str, evidence: str = "") -> tuple[st
     return speaker, content.removeprefix(speaker), evidence or CLAIMED
 
 
+def whispered_to(line: str, name: str) -> str:
+    """Return a heard line as others read it: a whisper went to the character, not to "you"."""
+    match = HEARD.match(line)
+    if match is None or not match[0].endswith(WHISPERS):
+        return line
+    return f"{match['speaker']} {WHISPERS.replace('you', name)}{line[match.end() :]}"
+
+
 def heard_words(line: str) -> str:
     """Return the words of a heard line, without its speaker and the quotation marks around them."""
     return parse_heard_line(line, "")[1].strip('" ')

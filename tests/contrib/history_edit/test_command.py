@@ -68,7 +68,7 @@ def test_a_hidden_line_enters_no_prompt_and_undo_brings_it_back(game, builder, a
 def test_a_call_is_hidden_with_its_result(game, builder, ann, talk):
     number = call_seq("Forty crowns it is")
     text = typed(game, builder, f"aihistory/hide Mira = {number}")
-    assert f"Mira no longer sees line {number}, nor what follows after =." in text
+    assert f"Mira no longer sees line {number} and the results of its acts." in text
     assert f"Undone for Mira: line {number}, no" in typed(game, builder, "aihistory/undo Mira")
     typed(game, builder, f"aihistory/hide Mira = {number}")
     hears(game, ann, "say Mira, what now?", call("noop"))

@@ -57,6 +57,8 @@ def test_staff_reads_the_lines_that_the_reporter_heard(talk, ann, bob, mira, adm
     assert "is closed." in admin.told(f"aireport/close {number}")
     assert "closed already" in admin.told(f"aireport/close {number}")
     assert "no open reports" in admin.told("aireport/list")
+    assert "she insults" in admin.told("aireport/list closed")
+    assert "Page 1 of 1" in admin.told("aireport/list closed 2")
     assert "(closed by Ada)" in admin.told(f"aireport/show {number}")
 
 

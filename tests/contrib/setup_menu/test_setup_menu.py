@@ -311,4 +311,4 @@ def test_the_menu_takes_lines_as_evennia_hands_them_over(builder, tavern, servic
 
 def test_the_help_is_that_of_the_plain_command_and_names_the_menu(builder):
     text = builder.told("help aisetup")
-    assert "aisetup/new" in text and "aisetup alone opens a menu" in text
+    assert "aisetup/new" in text and "(a menu: ready characters, and" in text

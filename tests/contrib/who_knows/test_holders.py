@@ -1,5 +1,7 @@
 """Who knows what: the exact holders of planted facts, nothing private for who may not read it."""
 
+import re
+
 import pytest
 from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import PermissionDenied
@@ -11,7 +13,7 @@ from evennia_ai.policy.read_permissions import DEFAULTS, Reader
 from tests.contrib.who_knows import town_scene as scene
 from tests.contrib.who_knows.town_scene import seed
 from tests.game.compaction_records import record
-from tests.same_thread import SameThread
+from tests.same_thread import HAS_PAGES, SameThread
 from tests.scripted import call
 
 pytestmark = [pytest.mark.game, pytest.mark.engine]
@@ -184,5 +186,9 @@ def test_the_page_shows_staff_the_same(game, town, ann, admin, bea, monkeypatch,
         get(ann, "dagger")
     assert "only Ann: told in private" in get(admin, "dagger").content.decode()
     assert "Nobody knows of" in get(bea, "dagger").content.decode()
+    assert "has no journal entries yet. What others told it" in admin.told("aimemory Otto")
     shown = get(bea, "weather").content.decode()
+    links = re.findall(r'<a href="(/ai/[^"]*)"( aria-current="page")?>', shown)
+    assert links[-1] == ("/ai/knows/", ' aria-current="page"')
+    assert not HAS_PAGES or links[0] == ("/ai/", "")
     assert "the weather is &lt;" in shown and "<b>fine" not in shown
