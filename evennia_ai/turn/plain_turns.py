@@ -68,6 +68,7 @@ WHISPERING = "You whisper to {name} now."
 # The least nearness of a line to what nobody may be told, as which no row fits better: 28 of 84
 # questions of seven strangers about a secret, and 6 of 952 other lines (MiniLM).
 SECRET = 0.35
+UNKNOWN = 0.38  # how well a fact fits a line that it need not answer (`cannot_be_answered`)
 FOREIGN_LORE = 5  # pieces that stand before a line in another language than the persona's
 # The nearness of a sentence to a line that asks nothing, from which on it says that again: five of
 # 82 replies of a 1.5B model, all of them judged wrong (MiniLM).
@@ -227,6 +228,13 @@ class LineNotes:
         near = max(self._mind.services.nearness.cosines(words, [sentence]), default=0.0)
         return near >= SAID_AGAIN and not self.asks(line)
 
+    def asks_the_unknown(self, line: str, fact: str) -> bool:
+        """Return True for a prepared line that nobody can answer, though a fact is near to it."""
+        words = self.words_of(line)
+        cosines = self._mind.services.nearness.cosines(words, EXAMPLES)
+        asks_more = not {*normal_words(words)}.issubset(normal_words(fact))
+        return bool(cosines) and asks_more and cannot_be_answered(cosines, UNKNOWN)
+
     def _persona(self) -> list[str]:
         """Return the sentences of the persona behind the first."""
         return [*map(str.strip, sentences(self._mind.who.persona.text))][1:]
@@ -343,10 +351,13 @@ class PlainTurns:
         line = " ".join(answered[-1:])
         kept = [*map(str.strip, sentences(plain.words))]
         new = [part for part in kept if not self._line_notes.says_again(part, line)]
+        new = [part for part in new if not tells_of(part, speakers[-1:])]
         if len(new) < len(kept):
             plain = plain._replace(words=" ".join(new), problem="" if new else ECHO)
         if fact and (plain.problem or not plain_prompt.tells(plain.words, fact, line)):
-            plain = PlainReply(fact)
+            asks_more = self._line_notes.asks_the_unknown(line, fact)
+            not_known = self._mind.services.text(plain_prompt.NOT_KNOWN)
+            plain = PlainReply(unsaid(not_known, last) if asks_more else fact)
         breaks = not (requested.target or fact) and (yield self._line_notes.breaks(parts, line))
         problem = plain.problem or (plain.words and calls.check.problem(spoken(plain.words)))
         is_asked = line.rstrip().endswith("?") and not self._is_foreign(line)
@@ -377,3 +388,10 @@ def unsaid(variants: str, last: Sequence[str]) -> str:
     """Return one of the lines of a text that was not said if there is one, else the oldest."""
     places = {words: number for number, words in enumerate(last)}
     return min(variants.splitlines(), key=lambda words: places.get(words, -1))
+
+
+def tells_of(sentence: str, names: Iterable[str]) -> bool:
+    """Return True for a sentence of which somebody whom it is said to is the subject."""
+    subjects = "|".join(map(re.escape, names))
+    subject = rf"\W*(?:\w+, )?(?:{subjects})(?:['’]s)? [^\W\dA-Z]"
+    return bool(subjects and re.match(subject, sentence))

@@ -94,6 +94,15 @@ def test_code_says_what_it_surely_knows_and_no_secret(game, knowing, ann, bob):
     assert "buried" not in text_of(request)
 
 
+def test_what_nobody_can_know_is_not_answered_by_what_was_told(game, knowing, ann):
+    says(game, ann, "Mira, my brother Tom went to sea in spring.", "A hard life.")
+    game.run(60)
+    says(game, ann, "Mira, when will my brother Tom come home, on what day?", "Next week.")
+    assert ann.last() == f'Mira says, "{TEXTS["has_no_idea"].splitlines()[0]}"'
+    says(game, ann, "Mira, where did my brother Tom go?", "Over the hills.")
+    assert "to sea" in ann.last()
+
+
 def test_aitest_shows_what_code_surely_knows(game, knowing, admin):
     admin.do("aitest Mira = Where were you born?")
     game.run(2)

@@ -219,6 +219,13 @@ def test_what_the_game_said_for_it_is_not_shown_nor_the_line(game, forbidding, a
     assert "cellar" not in text_of(request)
 
 
+def test_a_reply_does_not_tell_somebody_of_herself_by_her_name(game, mira, ann, bob):
+    says(game, ann, "Mira, I fell off the roof.", "Ann is telling you a story. Did it hurt, Ann?")
+    assert ann.last() == 'Mira says, "Did it hurt, Ann?"'
+    says(game, bob, "Mira, what became of her?", "Ann fell off the roof.")
+    assert bob.last() == 'Mira says, "Ann fell off the roof."'
+
+
 def test_why_it_is_asked_again_is_not_spoken(game, mira, ann):
     says(game, ann, "Mira, good evening to you all.", "Ann: hello", AGAIN_PLAIN, "Good evening.")
     assert not [line for line in ann.heard() if AGAIN_PLAIN in line]
