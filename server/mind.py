@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from evennia_ai.policy.redaction import shown_address
 
 OLLAMA = "http://127.0.0.1:11434/v1"
+NO_MODEL = "offline"
 PROBE_TIMEOUT_S = 1.0
 OFFLINE = "none: the stand-in answers"
 HOW_TO_CONNECT = """\
@@ -35,14 +36,14 @@ def choose_mind(
 ) -> Mind:
     """Choose the endpoint of the environment, else a local Ollama, else the stand-in.
 
+    If the environment names `NO_MODEL`, Ollama is not asked.
     ``list_models`` returns the names Ollama answers with, none where it does not run.
     """
     if environ.get("OPENAI_API_KEY") or environ.get("OPENAI_BASE_URL"):
         return configured_mind(environ)
-    models = (list_models or ollama_models)()
-    if models:
-        return ollama_mind(pick_model(models, environ.get("EVENNIA_AI_MODEL", "")))
-    return Mind(OFFLINE)
+    wanted = environ.get("EVENNIA_AI_MODEL", "")
+    models = (list_models or ollama_models)() if wanted != NO_MODEL else []
+    return ollama_mind(pick_model(models, wanted)) if models else Mind(OFFLINE)
 
 
 def configured_mind(environ: Mapping[str, str]) -> Mind:

@@ -53,6 +53,12 @@ def test_an_address_that_cannot_be_read_is_not_printed():
     assert "pw" not in chosen.sentence
 
 
+def test_the_stand_in_stays_if_the_environment_names_it():
+    chosen = mind.choose_mind({"EVENNIA_AI_MODEL": "offline"}, lambda: ["qwen3:8b"])
+    assert chosen.sentence == mind.OFFLINE
+    assert chosen.environ == {}
+
+
 def test_a_local_ollama_is_taken_with_a_model_it_has():
     chosen = mind.choose_mind({}, lambda: ["nomic-embed-text", "qwen3:8b"])
     assert chosen.environ == {
