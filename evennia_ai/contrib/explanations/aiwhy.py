@@ -66,7 +66,7 @@ class CmdAIWhy(TryingCommand):
     the newest one with these words: what set it off, the parts of the prompt with
     their tokens, what was recalled, the model's reply as it came, what was done
     with it, which line of the prompt each sentence comes from, and what was near
-    but left out. "none of the prompt tells this" marks a claim that the model
+    but left out. "nothing in the prompt says this" marks a claim that the model
     made up. The source is found by the words that both have: a hint, no proof.
 
     Switches:

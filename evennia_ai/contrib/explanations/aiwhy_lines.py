@@ -173,7 +173,7 @@ def source_of(attribution: Attribution, private: bool, reader: Reader) -> str:
     if not attribution.tells:
         return "|xsmall talk: it tells nothing|n"
     if attribution.source is None:
-        return "|ynone of the prompt tells this|n"
+        return "|ynothing in the prompt says this|n"
     source = attribution.source
     label = f" ({clean_output(source.line.source, 60)})" if source.line.source else ""
     kind = kind_of(source.part, private)

@@ -99,7 +99,7 @@ def test_aiwhy_tells_what_a_summary_was_made_of(summed_up, admin):
     assert SUMMARY_TEXT in told.split("The reply as it came")[1]
     sources = told.split("Where each sentence comes from")[1]
     assert "talk (message" in sources.split("  2. ")[0]
-    assert "none of the prompt tells this" in sources.split("  3. ")[1]
+    assert "nothing in the prompt says this" in sources.split("  3. ")[1]
     whole = admin.told("aiwhy/call/prompt Mira = summary")
     assert "--- rules" in whole and "the beer that I sell costs 3 silver" in whole
 

@@ -37,7 +37,7 @@ def test_each_sentence_has_its_source_or_none(told):
     text = told()
     first, second = text.split("Where each sentence comes from")[1].split("  2. ")
     assert "Wren sails on the Petrel." in first and "my daughter Wren sails" in first
-    assert "none of the prompt tells this" in second
+    assert "nothing in the prompt says this" in second
 
 
 def test_what_a_tool_told_in_the_turn_is_a_source(game, mira, ann, admin, tavern):
@@ -48,7 +48,7 @@ def test_what_a_tool_told_in_the_turn_is_a_source(game, mira, ann, admin, tavern
     ann.do("say Mira, what is in there?")
     game.run(2)
     first = admin.told("aiwhy Mira").split("Where each sentence comes from")[1]
-    assert "Marsh fire" in first and "none of the prompt tells this" not in first
+    assert "Marsh fire" in first and "nothing in the prompt says this" not in first
 
 
 def test_a_changed_prompt_is_not_called_the_sent_one(told):
@@ -138,7 +138,7 @@ def test_the_offline_brain_was_sent_nothing_and_its_own_lines_are_no_claims(offl
     offline_game.run(2)
     text = admin.told("aiwhy Mira")
     assert "No prompt was sent: the stand-in answered" in text and mira.pk
-    assert "none of the prompt tells this" not in text and "small talk" in text
+    assert "nothing in the prompt says this" not in text and "small talk" in text
 
 
 def test_a_forgotten_player_is_in_no_kept_prompt(game, mira, ann, admin, told):
