@@ -12,6 +12,9 @@ Of all others the sender is the `AssistantScript`, and each has the argument ``c
 ``deed_done``: ``person`` did something to the character of which no event tells: ``kind`` ("promise
     kept"), ``reason`` in words, and if need be ``key``, ``audience`` and ``authors``. Extensions
     that follow deeds connect to it; ``key`` tells this deed from all others.
+``fight_noticed``: the character sees an event of a fight, before it is told of it: ``kind``,
+    ``actor``, ``victim`` and ``damage`` as `contrib.fights.combat_event` has them; ``before`` and
+    ``health``, which the victim had and has, in per cent.
 ``company_changed``: ``person``, who has come where the character is; None if it moved itself.
 ``turn_finished``: ``turns`` (how many in this tick).
 ``thinking_started``: ``audience`` (frozenset of the dbrefs who will hear the answer), ``private``.
@@ -30,6 +33,7 @@ uninstalling = Signal()
 catching_up = Signal()
 event_heard = Signal()
 deed_done = Signal()
+fight_noticed = Signal()
 company_changed = Signal()
 turn_finished = Signal()
 thinking_started = Signal()

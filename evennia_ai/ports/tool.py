@@ -46,6 +46,8 @@ class Tool:
         subject: returns the thing that a call is about and the call's arguments as they must be
             now, from the context and the arguments, and may raise `NothingDone`. What a person
             agrees to is that thing at these arguments: if either changes, they are asked anew.
+        check: raises `NothingDone` if a call cannot work now, and does nothing; what only tries a
+            call asks it, with the context and the checked arguments.
         question: returns what the one who spoke is asked to confirm, from the context and the
             checked arguments, and may raise `NothingDone`; None for the tool's name and arguments.
     """
@@ -65,6 +67,7 @@ class Tool:
     leaves: bool = False
     sells: bool = False
     subject: Callable[[ToolContext, Any], tuple[Any, Any]] | None = None
+    check: Callable[[ToolContext, Any], object] | None = None
     question: Callable[[ToolContext, Any], str] | None = None
 
     def __post_init__(self) -> None:

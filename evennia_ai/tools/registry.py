@@ -99,6 +99,8 @@ class ToolRegistry:
             arguments = read_arguments(item.arguments, call.arguments)
             self._ensure_rights(item, context)
             if dry:
+                if item.check:
+                    item.check(context, arguments)
                 return ToolResult(DONE, "")
             if context.item and (now := changed_since(item, context, arguments)):
                 arguments, context = now, replace(context, confirmed_by="")

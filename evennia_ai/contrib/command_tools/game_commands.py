@@ -62,16 +62,24 @@ def has_commands(context: ToolContext) -> bool:
     return bool(tried_commands(context.character))
 
 
-@tool("use_command", needed=has_commands, leaves=True)
+def allowed_line(
+    context: ToolContext, arguments: CommandArguments
+) -> tuple[str, list[AllowedCommand], tuple[str, ...]]:
+    """Return a line, the commands that allow it, and its slots; raises NothingDone without any."""
+    line = one_command(arguments.line)
+    allowed, slots = matching(line, allowed_commands(context.character))
+    tried = tried_commands(context.character)
+    if any(command not in tried for command in allowed):
+        raise NothingDone("You cannot do that yet: the staff has not tried it.")
+    return line, allowed, slots
+
+
+@tool("use_command", needed=has_commands, leaves=True, check=allowed_line)
 @inlineCallbacks
 def use_command(context: ToolContext, arguments: CommandArguments) -> Coroutine[ToolResult]:
     """Use one of the commands of the game that you are told of."""
     character: Any = context.character
-    line = one_command(arguments.line)
-    allowed, slots = matching(line, allowed_commands(character))
-    tried = tried_commands(character)
-    if any(command not in tried for command in allowed):
-        raise NothingDone("You cannot do that yet: the staff has not tried it.")
+    line, allowed, slots = allowed_line(context, arguments)
     if context.private or context.whispered:
         ensure_named_here(character, slots)
     yield ensure_may_be_said(context, line)

@@ -1,8 +1,10 @@
 """What `aiwhy` shows of a line: its turn, the prompt, the reply, the source of each sentence."""
 
+import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
+from evennia_ai import models
 from evennia_ai.commands import rendering
 from evennia_ai.contrib.explanations import attribution
 from evennia_ai.contrib.explanations import why as explanations
@@ -20,7 +22,8 @@ from evennia_ai.store.reports import ANSWER
 LINE_CHARS, TEXT_CHARS = 200, 4_000
 BAR_CHARS = 40
 ANSWERED_ANEW = "a line that was answered again in a later turn, or forgotten"
-TRIGGER = "trigger"  # the context of turns whose detail is a builder's rule
+TRIGGER = "trigger"  # the context of turns whose detail is the rule that set them off
+DBREF = re.compile(r"#\d+\b")
 STATES = {
     explanations.EXACT: "rebuilt from the log, as it was sent",
     explanations.CHANGED: "|ynot as it was sent|n",
@@ -54,16 +57,14 @@ def why_lines(name: str, why: Explanation, reader: Reader, own_line: str) -> Ite
     events = why.turn.events.all() if why.turn else []
     if why.turn is not None:
         yield "|wSet off by|n"
-        yield from (f"  {rendering.event_line(event, reader)}" for event in events)
-        if not events:
-            is_answer = why.turn.context == ANSWER
-            yield f"  {ANSWERED_ANEW if is_answer else why.turn.context.replace('_', ' ')}"
+        yield from (f"  {line}" for line in cause_lines(why.turn, reader))
     if why.call is None:
         speaker = speaker_of(why.text, own_line) if is_excuse(why.message) else ""
         speaker += PUPPETED_LINE * is_puppeted(why.message)
         calls = list(why.turn.model_calls.all()) if why.turn is not None else []
         detail = why.turn.detail if why.turn is not None else ""
         yield f"|wNo model chose this line.|n{speaker}{BY_CODE_LINE * why.is_by_code}"
+        is_rule = why.turn is not None and why.turn.context == TRIGGER
         if failed := [call for call in calls if call.error_kind and is_excuse(why.message)]:
             yield f"  {rendering.model_call_text(failed[-1], reader)}"
             is_spent = failed[-1].error_kind == BudgetExhausted.kind
@@ -71,10 +72,8 @@ def why_lines(name: str, why: Explanation, reader: Reader, own_line: str) -> Ite
             yield (
                 "  Who used it up: |waicost/characters|n, |waicost/players|n" if is_spent else test
             )
-        elif detail and detail not in {event.reason for event in events}:
-            is_rule = why.turn is not None and why.turn.context == TRIGGER
-            shown = clean_error(with_name(detail) if is_rule else detail, LINE_CHARS)
-            yield f"  {shown if is_rule else reader.show(ERRORS, shown, 'reason')}"
+        elif detail and not is_rule and detail not in {event.reason for event in events}:
+            yield f"  {reader.show(ERRORS, clean_error(detail, LINE_CHARS), 'reason')}"
         return
     yield from prompt_lines(why, reader)
     yield from reply_lines(why, reader)
@@ -85,12 +84,17 @@ def why_lines(name: str, why: Explanation, reader: Reader, own_line: str) -> Ite
         yield f"  {number}. {words}\n     {source_of(sentence, why.private, reader)}"
 
 
-def with_name(detail: str) -> str:
-    """Return the detail of a rule's turn with the name of who set it off, or without anybody."""
-    rule, by, rest = detail.partition(" by ")
-    who, colon, text = rest.partition(":")
-    named = f", by {names_of({who}).get(who, who)}" if who else ""
-    return f"{rule}{named}:{text}" if by and colon else detail
+def cause_lines(turn: models.Turn, reader: Reader) -> Iterator[str]:
+    """Yield what set a turn off: its events, or a builder's rule, with the name of who met it."""
+    events = turn.events.all()
+    if turn.context == TRIGGER:
+        names = names_of(DBREF.findall(turn.detail))
+        rule = DBREF.sub(lambda match: names.get(match[0], match[0]), turn.detail)
+        yield clean_output(rule, LINE_CHARS)
+    elif events:
+        yield from (rendering.event_line(event, reader) for event in events)
+    else:
+        yield ANSWERED_ANEW if turn.context == ANSWER else turn.context.replace("_", " ")
 
 
 def speaker_of(excuse: str, own_line: str) -> str:

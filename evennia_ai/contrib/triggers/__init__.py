@@ -1,39 +1,31 @@
-"""Triggers: what a character says, does or thinks about when something happens; fights, too."""
+"""Triggers: what a character says, does or thinks about when something happens."""
 
 from collections.abc import Iterable
-from importlib import import_module
 from typing import Any
 
-from evennia.objects.objects import DefaultObject
-
 from evennia_ai.assistant_script import AssistantScript
-from evennia_ai.contrib.triggers import combat, surroundings, triggers
+from evennia_ai.contrib.triggers import surroundings, triggers
 from evennia_ai.contrib.triggers.aitrigger import CmdAITrigger
-from evennia_ai.contrib.triggers.combat import combat_event
-from evennia_ai.contrib.triggers.occasions import occasion_of
+from evennia_ai.contrib.triggers.occasions import Occasion, occasion_of
 from evennia_ai.contrib.triggers.parsing import TriggerSettings
 from evennia_ai.contrib.triggers.surroundings import thing_event
 from evennia_ai.extension import EntryReader, Extension
 from evennia_ai.messages import InboxEvent
-from evennia_ai.signals import event_heard, service_started
+from evennia_ai.signals import event_heard, fight_noticed, service_started
 
-__all__ = ["EXTENSION", "combat_event", "thing_event"]
+__all__ = ["EXTENSION", "thing_event"]
 
 
 class TriggersExtension(Extension):
-    """Lets builders say what a character does when something happens, and fights be noticed."""
+    """Lets builders say what a character does when something happens."""
 
     name = "triggers"
     by_default = False
     settings = TriggerSettings
-    entries = frozenset({"COMBAT"})
 
     def set_up(self, services: Any, settings: EntryReader) -> bool:
-        systems = settings.read("COMBAT", combat.read_systems, ())
-        for module, owner, method, around in systems:
-            kind = getattr(import_module(f"evennia.contrib.{module}"), owner)
-            combat.wrap(kind, method, around)
-        combat.wrap(DefaultObject, "move_to", surroundings.move)
+        surroundings.follow_moves()
+        fight_noticed.connect(self.see)
         event_heard.connect(self.hear)
         service_started.connect(self.resume)
         return True
@@ -47,6 +39,12 @@ class TriggersExtension(Extension):
         occasion = occasion_of(event)
         if occasion and self in sender.services.extensions:
             triggers.consider(sender.mind, occasion)
+
+    def see(self, sender: Any, signal: Any, character: Any, **blow: Any) -> None:
+        """Look at the triggers of an assistant that sees an event of a fight."""
+        if self in sender.services.extensions:
+            triggers.note_blow(character, sender.services)
+            triggers.consider(sender.mind, Occasion(**blow))
 
     def resume(self, sender: Any, **_more: Any) -> None:
         """Take up what triggers wait for that no event tells of, after a start."""

@@ -1,46 +1,37 @@
 """Something that happens near a character, and whether a trigger waits for it."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.contrib.triggers import parsing
 from evennia_ai.contrib.triggers.parsing import Trigger
 from evennia_ai.game import perception
 from evennia_ai.messages import ARRIVE, GIVE, LEAVE, SAY, InboxEvent
-from evennia_ai.policy.retrieval.words import stem
 from evennia_ai.policy.texts import plain_words
-from evennia_ai.ports.world import WorldClock
 
-HEARD = {ARRIVE: "enters", LEAVE: "leaves", SAY: parsing.SAYS, GIVE: "given"}
-TOGETHER_S = 0.1  # within which things of one name are given or dropped by one command
+HEARD = {ARRIVE: "enters", LEAVE: "leaves", SAY: "says", GIVE: "given"}
 OR = re.compile(r",\s*(?:or )?| or ", re.IGNORECASE)
-QUOTED = re.compile(r'"([^"]+)"')
-CAPITALISED = re.compile(r"[A-Z][a-z]+")
 NameOf = Callable[[Any, Any], str]  # an object as somebody knows it
 
 
-@dataclass
+@dataclass(frozen=True)
 class Occasion:
     """Something of a trigger's ``kind``, done by ``actor``, to ``victim`` or with ``thing``.
 
-    ``count`` things of one name were given or dropped at once so far. ``health`` is what ``damage``
-    (points) leaves of ``before``, in per cent. ``event`` is what the character heard, if it did;
-    ``answered`` is True once a trigger answers it in place of a model.
+    ``health`` is what ``damage`` (points) leaves of ``before``, in per cent. ``event`` is what the
+    character heard, if it did.
     """
 
     kind: str
     actor: Any = None
     victim: Any = None
     thing: Any = None
-    count: int = 1
     damage: int = 0
     health: int = 100
     before: int = 100
     event: InboxEvent | None = None
-    answered: bool = False
 
     @property
     def hops(self) -> int:
@@ -51,6 +42,17 @@ class Occasion:
     def by(self) -> str:
         """Return the dbref of who did it, "" for nobody."""
         return str(getattr(self.actor, "dbref", None) or "")
+
+    def seen(self, role: str, me: Any) -> Iterable[Any]:
+        """Return who or what has a role in it, for a character that sees it."""
+        actor = self.actor
+        if role == "wielded":  # by EvAdventure's and turnbattle's ways to keep it
+            things = (getattr(actor, "weapon", None), actor.db.wielded_weapon)
+            return [thing for thing in things if getattr(thing, "location", None) is actor]
+        if role in ("carried", "lacked"):
+            return list(actor.contents)
+        roles = {"actor": actor, "victim": self.victim, "thing": self.thing, "place": me.location}
+        return [roles[role]]
 
     def values(
         self, trigger: Trigger, looker: Any, name_of: NameOf = perception.display_name
@@ -71,104 +73,42 @@ def occasion_of(event: InboxEvent) -> Occasion | None:
     return Occasion(HEARD[line.kind], find(line.speaker), thing=find(line.item), event=event)
 
 
-def minds_near(place: Any) -> Iterator[Any]:
-    """Yield the minds of the characters in a place, those that no player controls."""
-    if AssistantScript.shared_services is not None and place is not None:
-        yield from [obj.ai_mind for obj in place.contents if perception.is_assistant(obj)]
-
-
-def count_together(occasion: Occasion, character: Any, now: float) -> int:
-    """Return how many things of this name somebody gave, took or dropped by one command so far."""
-    deed = (occasion.kind, occasion.by, occasion.thing.key)
-    before, at, count = character.ndb.ai_deed or ((), 0.0, 0)
-    count = count + 1 if deed == before and now - at < TOGETHER_S else 1
-    character.ndb.ai_deed = deed, now, count
-    return int(count)
-
-
-def is_met(trigger: Trigger, occasion: Occasion, character: Any, clock: WorldClock) -> bool:
-    """Return True if something sets a trigger off; what was said is compared by `is_meant`."""
-    actor, victim = occasion.actor, occasion.victim
-    if trigger.kind != occasion.kind or actor is character or not is_time(trigger, clock):
+def is_met(trigger: Trigger, occasion: Occasion, me: Any) -> bool:
+    """Return True if something sets a trigger off; of a time, if the character is at its place."""
+    below, words = trigger.below, occasion.event.heard.text if occasion.event else ""
+    if trigger.kind != occasion.kind or occasion.actor is me:
         return False
-    if not fits(trigger.actor, [actor], character):
+    if below and not occasion.health < below <= occasion.before:
         return False
-    if trigger.kind in parsing.COMBAT:
-        return is_victim(trigger, victim, character) and is_crossed(trigger, occasion)
-    if trigger.kind in parsing.THINGS:
-        return trigger.count == occasion.count and fits(trigger.thing, [occasion.thing], character)
-    return trigger.kind not in parsing.MOVES or has_way_and_thing(trigger, actor, character)
-
-
-def is_time(trigger: Trigger, clock: WorldClock) -> bool:
-    """Return True if the world's hour is one of a trigger's; what comes each hour has the last."""
-    first, last = (parsing.minute_on(moment, clock.day_parts) for moment in trigger.hours)
-    minute = clock.seconds() % clock.units["day"] / clock.units["minute"]
-    last += trigger.kind == parsing.TIME
-    return first <= minute < last if first < last else not last <= minute < first
-
-
-def is_victim(trigger: Trigger, victim: Any, character: Any) -> bool:
-    if trigger.victim == parsing.EVERYBODY:
-        return True
-    if trigger.victim is None or victim is character or victim is None:
-        return trigger.victim is None and victim is character
-    return fits(trigger.victim, [victim], character)
-
-
-def is_crossed(trigger: Trigger, occasion: Occasion) -> bool:
-    """Return True if a blow brings the health to where a trigger waits for it, and not before."""
-    health = trigger.health
-    is_limit = health.start == 0 and health.stop <= 100
-    return occasion.health in health and not (is_limit and occasion.before in health)
-
-
-def has_way_and_thing(trigger: Trigger, actor: Any, character: Any) -> bool:
-    """Return True if somebody comes or goes by a trigger's way, with or without its thing."""
-    way = getattr(actor, "ndb", None) and actor.ndb.ai_way
-    ways = [character.location, *([way, way.location, way.destination] if way else [])]
-    if trigger.way and not fits(trigger.way, ways, character):
+    if trigger.words and not has_phrase(words, trigger.words):
         return False
-    things = in_hand(actor) if trigger.how == "wielded" else getattr(actor, "contents", ())
-    return not trigger.thing or fits(trigger.thing, things, character) != (trigger.how == "without")
+    roles = {role: fits(name, occasion.seen(role, me), me) for role, name in trigger.wanted}
+    return all(is_there != (role == "lacked") for role, is_there in roles.items())
 
 
-def fits(wanted: str, objects: Iterable[Any], looker: Any) -> bool:
-    """Return True if one of some objects has a name that a builder wrote, or "" is wanted.
+def fits(wanted: str, objects: Iterable[Any], me: Any) -> bool:
+    """Return True if one of some objects is whom a trigger of ``me`` waits for.
 
     A name may lack what stands before it ("bell" is the bronze bell), in one word also what follows
-    ("Ada" is Ada Smith); tags and the kind of the typeclass do for it, and names divided by "or".
+    ("Ada" is Ada Smith); a tag does for it.
     """
-    names = [tuple(map(stem, name.lower().split())) for name in OR.split(wanted)]
-    for obj in filter(None, objects if wanted else ()):
-        if wanted == parsing.PLAYER and obj.has_account:
+    name = wanted.lower().split()
+    for obj in filter(None, objects):
+        if (obj is me) != (wanted == parsing.ME):
+            continue
+        is_player = wanted.lower() == parsing.PLAYER and obj.has_account
+        if is_player or wanted in (parsing.ME, parsing.ANYBODY):
             return True
-        kind = " ".join(CAPITALISED.findall(type(obj).__name__))
-        known = [*perception.known_names(obj, looker), *map(str, obj.tags.all()), kind.lower()]
-        for words in [tuple(map(stem, name.lower().split())) for name in known]:
+        known = [*perception.known_names(obj, me), *map(str.lower, obj.tags.all())]
+        for words in map(str.split, known):
             head = words[: words.index("of")] if "of" in words else words  # "Maid of Vesna": a maid
-            for name in filter(None, names):
-                if name in (words, head[-len(name) :], words[:1]):
-                    return True
-    return not wanted
-
-
-def in_hand(person: Any) -> list[Any]:
-    """Return what somebody wields, by EvAdventure's and turnbattle's ways to keep it."""
-    things = (getattr(person, "weapon", None), person.db.wielded_weapon)
-    return [thing for thing in things if getattr(thing, "location", None) is person]
-
-
-def phrases_of(trigger: Trigger) -> tuple[list[str], bool]:
-    """Return the phrases that a line may have, and whether they must stand in it word by word."""
-    quoted = QUOTED.findall(trigger.words)
-    return quoted or OR.split(trigger.words), bool(quoted)
-
-
-def has_phrase(line: str, phrases: Iterable[str]) -> bool:
-    """Return True if a line has the words of a phrase in a row."""
-    spoken = plain_words(line)
-    for words in filter(None, map(plain_words, phrases)):
-        if words in [spoken[at : at + len(words)] for at in range(len(spoken))]:
-            return True
+            if name in (words, head[-len(name) :], words[:1]):
+                return True
     return False
+
+
+def has_phrase(line: str, wanted: str) -> bool:
+    """Return True if a line has the words of one of some phrases in a row."""
+    spoken = f" {' '.join(plain_words(line))} "
+    phrases = (" ".join(plain_words(phrase)) for phrase in OR.split(wanted))
+    return any(f" {phrase} " in spoken for phrase in phrases)

@@ -57,7 +57,7 @@ def test_what_the_game_tells_counts_by_its_kind(tavern_of_opinions, game, ann, b
 
 
 def test_a_fight_counts_for_whom_it_hits(tavern_of_opinions, game, ann):
-    combat = pytest.importorskip("evennia_ai.contrib.triggers.combat")
+    combat = pytest.importorskip("evennia_ai.contrib.fights")
     inn = tavern_of_opinions
     combat.combat_event(inn.mira, "attacked", ann.character)
     combat.combat_event(inn.mira, "hit", ann.character, damage=3, remaining=0.5)

@@ -5,12 +5,11 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from evennia.commands.cmdset import CmdSet
 
-from evennia_ai.contrib.triggers import combat_event
 from evennia_ai.contrib.triggers.aitrigger import CmdAITrigger
 from evennia_ai.contrib.triggers.occasions import Occasion
-from evennia_ai.contrib.triggers.parsing import read_trigger
-from evennia_ai.contrib.triggers.triggers import consider, triggers_of, write_triggers
+from evennia_ai.contrib.triggers.triggers import consider, triggers_of
 from evennia_ai.models import Event, ModelCall, ToolCall, Turn
+from evennia_ai.signals import fight_noticed
 from evennia_ai.store.attributes import own_settings, write_attribute
 from tests.game import extensions_scene
 from tests.scripted import call
@@ -45,8 +44,15 @@ def bea(builder, yard):
 
 def give(mind_of, *written):
     """Give a character triggers, as a builder wrote them."""
-    triggers = (read_trigger(text, number, mind_of.key) for number, text in enumerate(written, 1))
-    write_triggers(mind_of.assistant, tuple(triggers))
+    lines = [f"{number} {text}" for number, text in enumerate(written, 1)]
+    mind_of.assistant.mind.settings.write({"trigger_rules": "\n".join(lines)})
+
+
+def strike(witness, victim, kind, actor=None, damage=0, health=100, before=100):
+    """Let a character see an event of a fight, as the extension `fights` tells it."""
+    blow = {"damage": damage, "health": health, "before": before, "kind": kind}
+    script, people = witness.assistant, {"actor": actor, "victim": victim}
+    fight_noticed.send(script, character=witness, **people, **blow)
 
 
 def said():
@@ -84,6 +90,7 @@ WRONG = {
     "when the fight ends: say Peace": "nothing that sets a trigger off",
     "when Ann receives a ring: say Oh": "nothing that sets a trigger off",
     "when somebody enters: dance": "There is no tool 'dance'",
+    "every 2 hours: say Round": "nothing that sets a trigger off",
     "when somebody enters: say": "What does the character say?",
     "at 25:00: say Late": "nothing that sets a trigger off",
     "when somebody enters: do fly high": "There is no tool",
@@ -96,14 +103,19 @@ def test_what_cannot_be_read_is_told(game, mira, ann, bea):
         assert problem in bea.told(f"aitrigger Mira = {written}").replace("\n", " "), written
     assert not triggers_of(mira.assistant)
     game.thing("sword", ann.character)
-    told = bea.told("aitrigger Mira = when Zoe fondles the sord: say Hey")
-    assert "Nothing is called 'sord' yet" in told and "Nobody is called 'Zoe' yet" in told
-    assert "is called" not in bea.told("aitrigger Mira = when Ann fondles the swords: say Hey")
+    told = bea.told("aitrigger Mira = when Zoe uses the sord: say Hey").replace("\n", " ")
+    assert "is called 'sord' yet" in told and "is called 'Zoe' yet" in told
+    assert "is called" not in bea.told("aitrigger Mira = when Ann uses the sword: say Hey")
+    assert "extension fights is off" in bea.told("aitrigger Mira = when hit: say Ouch")
 
 
 def test_help_shows_each_way(mira, bea):
     shown = bea.told("help aitrigger")
-    for words in ("carrying/wielding/without", "attacked/hit/missed/killed", "every 2 hours from"):
+    for words in (
+        "carrying/wielding/without",
+        "attacked/hit/missed/killed",
+        "06:30 [in Lantern Row]",
+    ):
         assert words in shown, words
 
 
@@ -164,8 +176,8 @@ def test_a_line_that_a_trigger_answers_goes_to_no_model(game, mira, ann, yard):
 def test_a_name_injects_nothing(game, mira, ann, yard):
     ann.character.key = "|lcquit|ltAnn|le $What {x}; say"
     give(mira, "when somebody is hit: say Poor $who, by $what.")
-    combat_event(mira, "hit", ann.character)
-    combat_event(ann.character, "hit", None, damage=3)
+    strike(mira, mira, "hit", ann.character)
+    strike(mira, ann.character, "hit", damage=3)
     game.run(1)
     assert len(said()) == 1
     assert "|lc" not in ann.session.sent[-1].replace("||", "")
@@ -188,49 +200,38 @@ def test_rates_hold_over_a_restart(game, mira, ann, bob, yard):
     assert said() == ['{"text": "Hail, Ann."}', '{"text": "waves."}']
     come(bob)
     assert said()[2:] == ['{"text": "Hail, Bob."}']
-    for name in ("ai_triggers", "ai_trigger_times"):  # as in another process
-        mira.assistant.nattributes.remove(name)
+    mira.assistant.nattributes.remove("ai_trigger_times")  # as in another process
     come(ann)
     come(bob)
     assert len(said()) == 3
 
 
 # What strangers wanted of a builder's sentences, and what must not set them off.
-GIVEN = {
-    "give 9 coin = Mira": [],
-    "give 10 coin = Mira": ["Ten!"],
-    "give moon lily-of-paper = Mira": [],
-    "give moon lily = Mira": ["A lily!"],
-    "out": [],
-    "in": [],
-    "north": ["Mind the crevasses!"],
-}
+GIVEN = {"give moon lily-of-paper = Mira": [], "give moon lily = Mira": ["A lily!"]}
 
 
 def test_each_sentence_of_strangers_acts_exactly_once(game, tavern, mira, ann, bob, yard):
-    game.exit("north", tavern, yard)
     game.model.add(*[call("noop")] * 50)
     give(
         mira,
-        "when given 10 coins: say Ten!",
         "when given moon lily: say A lily!",
-        "when someone leaves north: say Mind the crevasses!",
         "when hp below half: say Enough!",
         "when a player is damaged: say Poor {who}!",
     )
-    for name in ["coin"] * 19 + ["moon lily", "moon lily-of-paper"]:
+    for name in ("moon lily", "moon lily-of-paper"):
         game.thing(name, ann.character)
     for line, wanted in GIVEN.items():
         before = len(spoken())
         ann.do(line)
         game.clock.pump([0.5] * 8)
         assert spoken()[before:] == [f'{{"text": "{words}"}}' for words in wanted], line
-    before, mira.db.max_hp = len(spoken()), 20
+    before = len(spoken())
     for damage, left in ((6, 14), (4, 10), (1, 9), (2, 7)):  # half is not below half
-        combat_event(mira, "hit", bob.character, damage, left / 20)
+        health, had = 5 * left, 5 * (left + damage)
+        strike(mira, mira, "hit", bob.character, damage, health, had)
         game.clock.pump([0.5] * 8)
-    combat_event(bob.character, "hit", None, 2, 0.8)
-    combat_event(bob.character, "missed", mira)
+    strike(mira, bob.character, "hit", damage=2, health=80)
+    strike(mira, bob.character, "missed", mira)
     game.clock.pump([0.5] * 8)
     assert spoken()[before:] == ['{"text": "Enough!"}', '{"text": "Poor Bob!"}']
 
@@ -240,7 +241,7 @@ def test_the_rules_are_a_setting_that_files_of_minds_carry(mira, yard, bea):
     for _ in range(2):  # no number is used twice
         bea.do("aitrigger Mira = when somebody leaves: say Bye")
         bea.do("aitrigger/remove Mira = 2")
-    rules = "1 when somebody enters: say Old\n3 when somebody leaves: say Bye"
+    rules = "1 when somebody enters: say Old\n2\n3 when somebody leaves: say Bye"
     assert own_settings(mira.assistant)["trigger_rules"] == rules
 
 
@@ -249,10 +250,9 @@ def test_a_storm_sets_each_of_twenty_off_once(game, tavern, mira, ann, yard):
     blow = Occasion("hit", ann.character, mira, damage=1)
     assert all(consider(mira.assistant.mind, blow) for _ in range(1_000))
     for _ in range(100):
-        combat_event(mira, "hit", ann.character, damage=1)
+        strike(mira, mira, "hit", ann.character, damage=1)
     game.clock.pump([0.5] * 60)
     assert sorted(said()) == sorted(f'{{"text": "Ouch {number}."}}' for number in range(20))
-    assert Event.objects.filter(kind="hit").count() == 100
     with CaptureQueriesContext(connection) as queries:
         ann.do("look")
     assert not [q for q in queries if "evennia_ai" in q["sql"]]
@@ -272,15 +272,17 @@ def test_the_clock_of_the_world(game, mira, ann, yard, bea, monkeypatch):
     clock = game.service.world_clock
     seconds = [17.9 * 3_600]
     monkeypatch.setattr(clock.source, "seconds", lambda: seconds[0])
-    answer = bea.told("aitrigger Mira = at dusk: pose lights a lamp.")
-    assert "In the world it is Thursday, 17:54, the server's time." in answer
-    bea.do("aitrigger Mira = every 2 hours: say Another round?")
+    answer = bea.told("aitrigger Mira = at dusk: pose lights a lamp.").replace("\n", " ")
+    assert "In the world it is Thursday, 17:54, by the server's clock. WORLD_CLOCK in" in answer
     game.run(2)
     assert said() == []
     seconds[0] += 1_800
     for _ in range(4):
         game.run(300)
-    assert said() == ['{"text": "lights a lamp."}', '{"text": "Another round?"}']
+    assert said() == ['{"text": "lights a lamp."}']
+    told = bea.told("aiwhy Mira")
+    assert "Set off by\n  trigger 1: at dusk: pose lights a lamp." in told
+    assert "heard" not in told
 
 
 def test_a_command_of_the_game_with_its_locks(game, mira, ann, yard):
@@ -297,8 +299,8 @@ def test_aiwhy_names_the_trigger(game, mira, ann, yard, bea):
     ann.do("in")
     game.run(1)
     told = bea.told("aiwhy Mira")
-    assert "trigger 1, by Ann: when" in told
-    assert "when somebody enters: say Welcome!" in told
+    assert "Set off by\n  trigger 1: when somebody enters: say Welcome! (by Ann)" in told
+    assert "arrives" not in told
 
 
 def test_stopped_or_asleep_it_does_nothing(game, mira, ann, yard):
@@ -309,11 +311,11 @@ def test_stopped_or_asleep_it_does_nothing(game, mira, ann, yard):
     game.run(1)
     assert said() == []
     game.model.add(call("noop"))
-    combat_event(mira, "attacked", ann.character)
+    strike(mira, mira, "attacked", ann.character)
     game.run(1)
     assert said()[:1] == ['{"text": "Help!"}']
     mira.assistant.mind.stop_thinking()
-    combat_event(mira, "attacked", ann.character)
+    strike(mira, mira, "attacked", ann.character)
     game.run(1)
     assert len(said()) == 1 + (ToolCall.objects.filter(name="noop").count())
 
@@ -324,20 +326,6 @@ def test_a_whisper_sets_nothing_off(game, mira, ann, bob, yard):
     ann.do("whisper Mira = Sesame")
     game.run(1)
     assert [item for item in said() if "door" in item] == []
-
-
-def test_words_are_found_by_their_meaning(game, mira, ann, yard, monkeypatch):
-    def cosines(text, others):
-        return [0.7 if "ships" in text else 0.2] if list(others) == ["where is the harbour"] else []
-
-    monkeypatch.setattr(game.service.nearness, "cosines", cosines)
-    give(mira, "when somebody says where is the harbour: pose points south.")
-    game.model.add(call("noop"), call("noop"))
-    for line in ("say Lovely weather.", "say How do I get to the ships?"):
-        assert "points south." not in str(said())
-        ann.do(line)
-        game.run(1)
-    assert "points south." in str(said())
 
 
 def test_a_name_limits_who_sets_it_off(game, mira, ann, bob, yard):
@@ -366,7 +354,11 @@ def test_a_command_runs_where_its_lock_lets_who_sets_it_off(game, mira, ann, bob
         game.run(1)
     assert mira.ndb.forged is None  # Bob is no smith, and Ann's name is no name for a slot
     ann.character.key = "Ann"
-    write_triggers(mira.assistant, (read_trigger("when somebody says a sword: do forge $who", 2),))
+    told = bea.told("aitrigger Mira = at dusk: do sing").replace("\n", " ")
+    assert 'cannot do that now, and reads: "You have no such command. Your commands: forge' in told
+    assert "Mira would do: sing" in bea.told("aitrigger/try Mira = 2")
+    rules = "3 when somebody says a sword: do forge $who"
+    mira.assistant.mind.settings.write({"trigger_rules": rules})
     ann.do("say I need a sword")
     game.run(1)
     assert mira.ndb.forged == ["Ann"]
@@ -375,7 +367,6 @@ def test_a_command_runs_where_its_lock_lets_who_sets_it_off(game, mira, ann, bob
 def test_a_reload_keeps_the_clock_and_what_can_be_used(game, tavern, mira, ann, yard, monkeypatch):
     give(mira, "at dusk: pose lights a lamp.", "when bell is used: say Coming!")
     service = game.next_process(mira.assistant)
-    mira.assistant.nattributes.remove("ai_triggers")
     seconds = [17.9 * 3_600]
     monkeypatch.setattr(service.world_clock.source, "seconds", lambda: seconds[0])
     game.run(1)

@@ -7,13 +7,14 @@ from typing import Any
 
 from twisted.logger import Logger
 
-from evennia_ai.contrib.triggers import triggers
-from evennia_ai.contrib.triggers.occasions import Occasion, minds_near
-from evennia_ai.contrib.triggers.triggers import FIGHT_S, note_blow
 from evennia_ai.errors import ConfigError
-from evennia_ai.game.perception import name_in_act
+from evennia_ai.game.perception import is_assistant, name_in_act
+from evennia_ai.signals import fight_noticed
 
 log = Logger()
+
+URGENT, NOTEWORTHY, KNOWN = 7, 4, 3  # as `notify` has importance
+FIGHT_S = 60.0  # without a blow, and the next one begins another fight
 
 # What the one who is hit, the one who hits and everybody else notice.
 LINES = {
@@ -31,9 +32,8 @@ def combat_event(
 ) -> None:
     """Let all assistants in a character's place notice what happens to it in a fight.
 
-    Each gets an event of this kind, with which `ai_perceived` answers, and its triggers are looked
-    at. Whom a player attacks takes a turn at once, as if spoken to; whom another character attacks
-    does so while the hour has an unasked turn left.
+    Each gets an event of this kind, with which `ai_perceived` answers. Whom a player attacks takes
+    a turn at once, as if spoken to; whom another character attacks may react as to other news.
 
     Args:
         character: who is attacked, hit, missed or killed, or who flees; any Evennia object.
@@ -56,27 +56,30 @@ def combat_event(
         noticed = 100 if character.ndb.ai_health is None else character.ndb.ai_health
         before = max(noticed, health + round(100 * damage / health_of(character)[1]))
         character.ndb.ai_health = health if remaining is not None else noticed
-        occasion = Occasion(kind, by, character, damage=damage, health=health, before=before)
-        for mind in minds_near(character.location):
-            note_blow(mind.who.character, mind.around.services)
-            triggers.consider(mind, occasion)
-            notice(mind, occasion, f": {', '.join(details)}." if details else ".")
+        blow = {"kind": kind, "actor": by, "victim": character, "damage": damage}
+        for me in witnesses(character.location):
+            about = {"character": me, "health": health, "before": before}
+            fight_noticed.send_robust(me.assistant, **about, **blow)
+            notice(me, kind, by, character, f": {', '.join(details)}." if details else ".")
     except Exception:  # noqa: BLE001  # a game's own classes may raise anything
         log.failure("evennia_ai: an event of a fight was not noticed")
 
 
-def notice(mind: Any, occasion: Occasion, end: str) -> None:
+def witnesses(place: Any) -> list[Any]:
+    """Return the characters in a place whose minds work."""
+    return [obj for obj in place.contents if is_assistant(obj) and obj.ai_mind] if place else []
+
+
+def notice(me: Any, kind: str, actor: Any, victim: Any, end: str) -> None:
     """Tell a character, as a fact, what it sees of a fight."""
-    me, actor, victim = mind.who.character, occasion.actor, occasion.victim
-    line = LINES[occasion.kind][0 if victim is me else 1 if actor is me else 2]
+    line = LINES[kind][0 if victim is me else 1 if actor is me else 2]
     doer = name_in_act(actor, me) if actor else "Something"
     words = line.format(actor=doer, victim=name_in_act(victim, me)) + end
-    importance = triggers.NOTEWORTHY if victim is me else triggers.KNOWN
-    if victim is me and occasion.kind == "attacked":
-        is_player = actor and actor.has_account
-        importance = triggers.URGENT if is_player else triggers.importance_of(mind)
+    importance = NOTEWORTHY if victim is me else KNOWN
+    if victim is me and kind == "attacked" and actor and actor.has_account:
+        importance = URGENT
     by, whom = (None if who is me else who for who in (actor, victim))
-    mind.hearing.notify(words, importance, occasion.kind, by, whom)
+    me.ai_mind.hearing.notify(words, importance, kind, by, whom)
 
 
 @contextmanager
@@ -106,20 +109,11 @@ def health_of(obj: Any) -> tuple[int, int]:
 
 def is_new_fight(attacker: Any, target: Any) -> bool:
     """Return True for the first blow of somebody against somebody in `FIGHT_S` seconds."""
-    for mind in minds_near(target.location):
-        now, blows = mind.around.services.clock.seconds(), target.ndb.ai_blows or {}
+    for me in witnesses(target.location):
+        now, blows = me.ai_mind.services.clock.seconds(), target.ndb.ai_blows or {}
         target.ndb.ai_blows = {**blows, attacker.dbref: now}
         return bool(now - blows.get(attacker.dbref, -FIGHT_S) >= FIGHT_S)
     return False
-
-
-@contextmanager
-def beginning(handler: Any) -> Iterator[None]:
-    """Let characters notice that a fight of turnbattle begins, though nobody has struck yet."""
-    yield
-    for mind in minds_near(handler.obj):
-        note_blow(mind.who.character, mind.around.services)
-        triggers.consider(mind, Occasion("attacked"))
 
 
 @contextmanager
@@ -150,7 +144,6 @@ SYSTEMS: Mapping[str, Sequence[tuple[str, str, str, Around]]] = {
     ),
     "turnbattle": (
         *((f"{RULES}{name}", f"{of}CombatRules", "resolve_attack", blow) for name, of in BATTLES),
-        (f"{RULES}basic", "TBBasicTurnHandler", "at_script_creation", beginning),
         (f"{RULES}basic", "BasicCombatRules", "spend_action", end_of_turn),
     ),
 }

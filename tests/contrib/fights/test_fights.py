@@ -6,9 +6,7 @@ from importlib import import_module
 import pytest
 
 from evennia_ai.assistant_character import add_assistant_mixin
-from evennia_ai.contrib.triggers import combat, combat_event
-from evennia_ai.contrib.triggers.parsing import read_trigger
-from evennia_ai.contrib.triggers.triggers import write_triggers
+from evennia_ai.contrib.fights import combat_event, fights
 from evennia_ai.models import Event, ToolCall
 from evennia_ai.store.attributes import write_attribute
 from tests.game import extensions_scene
@@ -34,16 +32,12 @@ def minded(typeclass, key, place, **attributes):
 
 def seen(npc):
     """Return kinds and texts of a character's events of a fight, oldest first."""
-    rows = Event.objects.filter(assistant_id=npc.assistant.id, kind__in=combat.LINES)
+    rows = Event.objects.filter(assistant_id=npc.assistant.id, kind__in=fights.LINES)
     return list(rows.order_by("id").values_list("kind", "text"))
 
 
-def react(npc, *written):
-    write_triggers(npc.assistant, [read_trigger(text, me=npc.key) for text in written])
-
-
 def test_a_fight_of_evadventure(game, asked_for, monkeypatch):
-    asked_for("triggers", COMBAT=["evadventure"])
+    asked_for("fights", COMBAT=["evadventure"])
     from evennia.contrib.tutorials.evadventure import combat_turnbased, rules
 
     place = new_object(f"{ADVENTURE}.rooms.EvAdventureRoom", key="Arena")
@@ -51,7 +45,6 @@ def test_a_fight_of_evadventure(game, asked_for, monkeypatch):
     grim = minded(f"{ADVENTURE}.npcs.EvAdventureNPC", "Grim", place, hit_dice=2, hp=8)
     witness = game.assistant("Mira", place)
     ann = game.player("Ann", place, typeclass=f"{ADVENTURE}.characters.EvAdventureCharacter")
-    react(grim, "when hit below half: say I am at $health per cent!")
     game.model.add(call("say", text="Then fight!"), *[call("noop")] * 20)
     hits = iter([True, False, True, True])
     monkeypatch.setattr(
@@ -83,18 +76,16 @@ def test_a_fight_of_evadventure(game, asked_for, monkeypatch):
     assert len(seen(witness)) == 7
     said = list(ToolCall.objects.filter(name="say").values_list("arguments", flat=True))
     assert '{"text": "Then fight!"}' in said
-    assert '{"text": "I am at 25 per cent!"}' in said
     assert grim.ai_perceived("hit", ann.character)
 
 
 def test_a_fight_of_turnbattle(game, asked_for, monkeypatch):
-    asked_for("triggers", COMBAT=["turnbattle"])
+    asked_for("fights", COMBAT=["turnbattle"])
     from evennia.contrib.game_systems.turnbattle import tb_basic
 
     place = game.room("Arena")
     grim = minded(f"{BATTLE}.TBBasicCharacter", "Grim", place)
     ann = game.player("Ann", place, typeclass=f"{BATTLE}.TBBasicCharacter")
-    react(grim, "when attacked: pose snarls at $who.")
     game.model.add(*[call("noop")] * 20)
     rolls = {"get_damage": 40, "get_defense": 50, "roll_init": 1}
     for name, value in rolls.items():
@@ -117,7 +108,6 @@ def test_a_fight_of_turnbattle(game, asked_for, monkeypatch):
         ("hit", "Ann hits you: damage 20, 0 % of the health left."),
         ("killed", "Ann fells you."),
     ]
-    assert "Grim snarls at Ann." in ann.heard()
     assert not place.db.combat_turnhandler
 
 
@@ -127,7 +117,7 @@ def test_a_character_strikes_back_by_a_command_and_notices_flight(game, asked_fo
 
     from tests.contrib.command_tools.smithy_scene import TRIED, read_commands
 
-    asked_for("triggers", "command_tools", COMBAT="turnbattle")
+    asked_for("fights", "command_tools", COMBAT="turnbattle")
     monkeypatch.setattr(tb_basic.COMBAT_RULES, "get_attack", lambda *_a: 60)
     monkeypatch.setattr(tb_basic.COMBAT_RULES, "roll_init", lambda who: who.key == "Ann")
     place = game.room("Arena")
@@ -149,7 +139,7 @@ def test_a_character_strikes_back_by_a_command_and_notices_flight(game, asked_fo
 
 
 def test_each_variant_of_turnbattle(game, tavern, mira, ann, asked_for, monkeypatch):
-    asked_for("triggers", COMBAT="turnbattle")
+    asked_for("fights", COMBAT="turnbattle")
     for name in ("basic", "equip", "items", "range"):
         rules = import_module(f"{BATTLE[:-5]}{name}").COMBAT_RULES
         monkeypatch.setattr(rules, "get_damage", lambda *_a: 10)
@@ -162,7 +152,7 @@ def test_each_variant_of_turnbattle(game, tavern, mira, ann, asked_for, monkeypa
 
 
 def test_two_characters_that_fight_take_few_turns(game, tavern, mira, ann, asked_for):
-    asked_for("triggers")
+    asked_for("fights")
     otto = game.assistant("Otto", tavern)
     for item in (mira, otto):
         item.assistant.mind.settings.write({"autonomous_calls_per_hour": 2})
@@ -178,3 +168,19 @@ def test_two_characters_that_fight_take_few_turns(game, tavern, mira, ann, asked
 def test_an_unknown_kind_is_told(mira):
     with pytest.raises(ValueError, match="attacked, hit, missed, killed, flees"):
         combat_event(mira, "kissed")
+
+
+def test_a_trigger_hears_of_each_blow(game, tavern, mira, ann, asked_for):
+    pytest.importorskip("evennia_ai.contrib.triggers")
+    asked_for("fights", "triggers")
+    rules = "1 when attacked: pose snarls at $who.\n2 when hit below half: say Only $health left!"
+    mira.assistant.mind.settings.write({"trigger_rules": rules})
+    game.model.add(*[call("noop")] * 20)
+    mira.db.max_hp = 20
+    combat_event(mira, "attacked", ann.character)
+    for damage, left in ((6, 14), (4, 10), (2, 8), (2, 6)):  # half is not below half
+        combat_event(mira, "hit", ann.character, damage, left / 20)
+        game.clock.pump([0.5] * 4)
+    done = ToolCall.objects.filter(turn__context="trigger").order_by("id")
+    said = ['{"text": "snarls at Ann."}', '{"text": "Only 40 left!"}']
+    assert list(done.values_list("arguments", flat=True)) == said
