@@ -28,7 +28,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from server import running
-from tests.e2e.harness import ADMIN, PASSWORD, ROOT, TABLES, GameServer
+from tests.e2e.harness import ADMIN, HASHERS, PASSWORD, ROOT, TABLES, GameServer
 from tests.e2e.telnet import TelnetPlayer
 
 DOCS = ROOT / "docs"
@@ -241,6 +241,7 @@ class FreshGame(GameServer):
             f"WEBSERVER_PORTS = [({self.web_port}, {web_inner})]",
             f"WEBSOCKET_CLIENT_PORT = {self.websocket_port}",
             f"AMP_PORT = {amp}",
+            f"PASSWORD_HASHERS = {HASHERS}",
         ]
         with (self.folder / "server" / "conf" / "secret_settings.py").open("a") as file:
             file.write("\n".join(["", *lines, ""]))

@@ -62,6 +62,8 @@ FOR_TESTS = {
     "PLAYER_LIMITS": {"turns_per_minute": None},
     "EMBEDDER": "none",  # to load a model takes each server a second of CPU
 }
+# Evennia's own hash takes 0.3 s of CPU at each login, and hundreds of programs log in.
+HASHERS = [f"django.contrib.auth.hashers.{kind}PasswordHasher" for kind in ("MD5", "PBKDF2")]
 # A developer's own model, accounts and ports are no business of a test.
 FOREIGN_VARIABLES = ("OPENAI_", "EVENNIA_", "DJANGO_SETTINGS_MODULE", "TEST_DB_PATH")
 
@@ -154,6 +156,7 @@ class GameServer:
             f"WEBSERVER_PORTS = [({self.web_port}, {web_inner})]",
             f"WEBSOCKET_CLIENT_PORT = {self.websocket_port}",
             f"AMP_PORT = {amp}",
+            f"PASSWORD_HASHERS = {HASHERS}",
             f"AI_ASSISTANT = {pformat({**FOR_TESTS, **self.assistant})}",
             *self.settings,
         ]

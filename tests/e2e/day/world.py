@@ -12,11 +12,8 @@ from tests.e2e.harness import PASSWORD, GameServer
 
 HERE = Path(__file__).parent
 HOOKS = (HERE / "day_clock.py", HERE.parent / "crash" / "crash_points.py")
-KINDS = ("MD5", "PBKDF2")
 SETTINGS = (
     f"SERVER_SERVICES_PLUGIN_MODULES = {[f'world.{hook.stem}' for hook in HOOKS]!r}",
-    # Fifty accounts are made and used by programs.
-    f"PASSWORD_HASHERS = {[f'django.contrib.auth.hashers.{kind}PasswordHasher' for kind in KINDS]}",
     "MAX_CONNECTION_RATE = 50",
 )
 MORNING_S = 7 * HOUR_S
