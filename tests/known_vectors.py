@@ -7,7 +7,6 @@ Other models are left alone. `make clean` takes the vectors away.
 import os
 import sqlite3
 import sys
-from contextlib import closing
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -24,16 +23,20 @@ class KnownVectors:
     """The vectors of texts: in memory, and in a file that several processes may share."""
 
     def __init__(self, file: Path | None) -> None:
-        self._file = file
         self._known: dict[str, Any] = {}
         if file:
             file.parent.mkdir(exist_ok=True)
-            self._run(TABLE)
+        self._rows = sqlite3.connect(
+            file or ":memory:", timeout=60, isolation_level=None, check_same_thread=False
+        )
+        self._rows.execute("PRAGMA synchronous = OFF")
+        self._rows.execute(TABLE)
 
     def get(self, text: str) -> Any:
         """Return the vector of a text, None if it is not known."""
         if text not in self._known:
-            row = self._run("SELECT vector FROM vectors WHERE text = ?", text)
+            found = self._rows.execute("SELECT vector FROM vectors WHERE text = ?", [text])
+            row = found.fetchone()
             if row is None:
                 return None
             self._known[text] = np.frombuffer(row[0], dtype=np.float32)
@@ -42,14 +45,8 @@ class KnownVectors:
     def put(self, text: str, vector: Any) -> None:
         """Keep the vector of a text."""
         self._known[text] = vector
-        self._run("INSERT OR IGNORE INTO vectors VALUES (?, ?)", text, vector.tobytes())
-
-    def _run(self, statement: str, *values: Any) -> Any:
-        if self._file is None:
-            return None
-        with closing(sqlite3.connect(self._file, timeout=60, isolation_level=None)) as connection:
-            connection.execute("PRAGMA synchronous = OFF")
-            return connection.execute(statement, values).fetchone()
+        values = (text, vector.tobytes())
+        self._rows.execute("INSERT OR IGNORE INTO vectors VALUES (?, ?)", values)
 
 
 def shared_file() -> Path | None:
