@@ -58,8 +58,6 @@ CLOSING_LINE = re.compile(
 )
 # Builds the pages as a site, and fails on a link or an anchor that leads nowhere.
 SITE = ("-m", "mkdocs", "build", "--strict", "--config-file", "docs/site/mkdocs.yml")
-# They are measured elsewhere, but a renamed helper must not break them unseen.
-COLLECT = ("-m", "pytest", "--collect-only", "-q", "-m", "bench or soak", "tests/bench")
 MEASUREMENTS = {
     "bench": ("bench and not soak", "tests/bench"),
     "soak": ("soak", "tests"),
@@ -205,7 +203,6 @@ def steps_of_test(version: str) -> list[Step]:
         Step("types", version, ("-m", "mypy")),
         Step("lint", version, ("-m", "ruff", "check", ".")),
         Step("format", version, ("-m", "ruff", "format", "--check", ".")),
-        Step("imports of the benchmarks", version, COLLECT),
     ]
 
 
