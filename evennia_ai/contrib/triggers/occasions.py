@@ -82,8 +82,10 @@ def is_met(trigger: Trigger, occasion: Occasion, me: Any) -> bool:
         return False
     if trigger.words and not has_phrase(words, trigger.words):
         return False
-    roles = {role: fits(name, occasion.seen(role, me), me) for role, name in trigger.wanted}
-    return all(is_there != (role == "lacked") for role, is_there in roles.items())
+    return all(
+        fits(name, occasion.seen(role, me), me) != (role == "lacked")
+        for role, name in trigger.wanted
+    )
 
 
 def fits(wanted: str, objects: Iterable[Any], me: Any) -> bool:
