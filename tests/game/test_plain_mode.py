@@ -222,6 +222,9 @@ def test_what_the_game_said_for_it_is_not_shown_nor_the_line(game, forbidding, a
 def test_a_reply_does_not_tell_somebody_of_herself_by_her_name(game, mira, ann, bob):
     says(game, ann, "Mira, I fell off the roof.", "Ann is telling you a story. Did it hurt, Ann?")
     assert ann.last() == 'Mira says, "Did it hurt, Ann?"'
+    row = "Two days ago Ann told you that she fell. Eve fell, too. Poor you!"
+    says(game, ann, "Mira, it was high.", row)
+    assert ann.last() == 'Mira says, "Poor you!"'
     says(game, bob, "Mira, what became of her?", "Ann fell off the roof.")
     assert bob.last() == 'Mira says, "Ann fell off the roof."'
 
