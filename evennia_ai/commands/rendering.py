@@ -13,6 +13,7 @@ from evennia_ai.game.client_text import clean_error, clean_output
 from evennia_ai.game.memory_reading import SearchReport
 from evennia_ai.messages import EMOTE, EXCUSE, PUPPETED, SAY, SAYS, Audience, heard_line
 from evennia_ai.policy import sleep_schedule
+from evennia_ai.policy.audience import STRANGER
 from evennia_ai.policy.context.projection import PUBLIC
 from evennia_ai.policy.facts.check import Fact, source_label
 from evennia_ai.policy.facts.terms import whispered_to
@@ -49,7 +50,8 @@ def message_line(
     excuse, aloud = row["role"] == EXCUSE, is_aloud(row)
     marks = f" |r({'aloud, kept private' if aloud else 'private'})|n" * row["private"]
     marks += " |y(excuse: no prompt shows it)|n" * excuse
-    marks += f" |y({PUPPETED})|n" * (row["evidence"] == PUPPETED)
+    by = PUPPETED if STRANGER in row["authors"] else "by code"
+    marks += f" |y({by})|n" * (row["evidence"] == PUPPETED)
     marks += f" |y({change.kind})|n" if change else ""
     when = f"|w{row['id']}|n |x{reader.clock(row['at'])}"
     if not reader.may(kind):

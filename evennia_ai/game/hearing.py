@@ -35,7 +35,7 @@ from evennia_ai.policy.conversation.addressing import (
 )
 from evennia_ai.policy.limits.people import COOLING
 from evennia_ai.policy.sanitize import clean_heard, cut_text
-from evennia_ai.ports import Identity, Settings
+from evennia_ai.ports import Identity, Settings, ToolContext
 from evennia_ai.scheduling import loggable
 from evennia_ai.signals import event_heard
 from evennia_ai.store.inbox import TableInbox
@@ -236,14 +236,21 @@ class Hearing:
             speakers = [item.speaker.dbref] if item.kind in SPOKEN else []
         self._status.tell("unheard", speakers)
 
-    def note_own(self, kind: str, words: str) -> None:
-        """Store what the character does without its mind; its words count as a stranger's."""
+    def note_own(self, kind: str, words: str, by_code: ToolContext | None = None) -> None:
+        """Store what the character does without its mind; its words count as a stranger's.
+
+        If code spoke for it, ``by_code`` has who heard that, and whose words they are.
+        """
         who = self._who.character
         if who.ndb.ai_acting or self._services.store_trouble:
             return
-        who.ndb.ai_hops = 0
         try:
             heard_by = {obj.dbref for obj in hearers_of(kind, who, who)} - {who.dbref}
+            authors = frozenset({STRANGER})
+            if by_code is None:
+                who.ndb.ai_hops = 0
+            else:
+                heard_by, authors = {*by_code.audience}, by_code.all_authors
             own = IncomingEvent(
                 kind=kind,
                 speaker=who.dbref,
@@ -251,9 +258,9 @@ class Hearing:
                 text=cut_text(words, self._settings.config.max_heard_chars),
                 audience=frozenset(heard_by),
                 private=kind == WHISPER,
-                reason=PUPPETED,
+                reason="by code" if by_code else PUPPETED,
                 evidence=PUPPETED,
-                authors=frozenset({STRANGER}),
+                authors=authors,
             )
             self._services.inbox_queue.put(self, own)
         except Exception:  # noqa: BLE001  # the game goes on speaking

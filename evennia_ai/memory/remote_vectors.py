@@ -246,17 +246,28 @@ class LearnedKinds:
         self._kinds, self._weights = kinds, cast(Any, None)
         self._sharpness, self._ridge, self._shared_words = sharpness, ridge, shared_words
 
+    @inlineCallbacks
+    def prepare(self, services: Services, texts: Sequence[str]) -> Coroutine[bool]:
+        """Learn, and fire with True once `scores` can judge texts; False without an embedder."""
+        cosines = services.nearness.cosines
+        yield services.nearness.prepare(services, [*texts, *self.examples])
+        if not cosines(texts[0], self.examples):
+            return False
+        for _step in self._learn_steps(cosines):
+            yield yield_to_reactor(services.slices.put)
+        return True
+
     def scores(self, text: str, cosines: Cosines) -> dict[str, float]:
         """Return how sure a text is of each kind, about 0 to 1; empty if it is not prepared."""
         near = cosines(text, self.examples)
         if not near:
             return {}
         if self._weights is None:
-            deque(self.learn_steps(cosines), 0)
+            deque(self._learn_steps(cosines), 0)
         values = self._likeness(text, near) @ self._weights
         return dict(zip(self._kinds, map(float, values), strict=True))
 
-    def learn_steps(self, cosines: Cosines) -> Iterator[None]:
+    def _learn_steps(self, cosines: Cosines) -> Iterator[None]:
         """Learn from the examples, some (10 ms) a step; other work can run in between."""
         rows = list[Any]()
         for text in self.examples if self._weights is None else ():

@@ -25,7 +25,7 @@ from evennia_ai.policy.records.record import people_field
 from evennia_ai.policy.sanitize import one_line
 from evennia_ai.policy.tokens import stored_tokens
 from evennia_ai.policy.tool_call_modes.wire_order import count_stored
-from evennia_ai.store.transactions import store_errors
+from evennia_ai.store.transactions import brief_transaction, store_errors
 
 # The fields that an event and its row have in common.
 OTHER = ("audience", "addressed", "authors", "token")
@@ -80,6 +80,14 @@ def withdraw(teller: str, entries: Sequence[str]) -> None:
     copies = models.SharedEntry.objects.filter(teller=teller, entry__in=entries)
     if ids := list(copies.values_list("id", flat=True)):
         delete_rows(models.SharedEntry, ids)
+
+
+def add_reason(events: Iterable[int], why: str) -> None:
+    """Add a reason to events, once; raises StoreUnavailable."""
+    with brief_transaction():
+        for event in models.Event.objects.filter(id__in=list(events)).exclude(reason__contains=why):
+            event.reason = f"{event.reason}; {why}" if event.reason else why
+            event.save(update_fields=["reason"])
 
 
 def rows_of(model: Any, assistant: int | None) -> Any:

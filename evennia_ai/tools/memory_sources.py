@@ -1,24 +1,34 @@
 """What the memory tools share: the sources of what is written, and the result of a search."""
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any, TypeVar
 
-from twisted.internet.defer import inlineCallbacks
+from evennia.objects.objects import DefaultCharacter
+from twisted.internet.defer import Deferred, inlineCallbacks
 
 from evennia_ai.errors import BadRecord, NothingDone
-from evennia_ai.messages import ChatMessage
+from evennia_ai.game.perception import objects_named_in
+from evennia_ai.messages import CLAIMED, ChatMessage
 from evennia_ai.policy.audience import of_records
 from evennia_ai.policy.compaction.unverified_claims import takes_for_program
+from evennia_ai.policy.conversation.addressing import NamedEntity, Names, name_parts
+from evennia_ai.policy.facts.check import without_address
 from evennia_ai.policy.facts.origin import QUOTE
+from evennia_ai.policy.facts.terms import heard_words
 from evennia_ai.policy.limits.people import TOO_MANY_ENTRIES, is_reached
 from evennia_ai.policy.records.record import Record, iso_utc
 from evennia_ai.policy.sanitize import clean_heard
-from evennia_ai.ports import ToolContext, ToolResult
+from evennia_ai.policy.texts import sentences
+from evennia_ai.ports import RecordStore, ToolContext, ToolResult
 from evennia_ai.scheduling import Coroutine, retry_write
+from evennia_ai.store.rows import add_reason
 from evennia_ai.turn.tool_executor import DONE
 
 T = TypeVar("T")
+MOST_TEXTS = 8  # of the lines of a turn
+LATEST = 16  # messages among which the lines of a turn are, also those of one that died
 MOST_OF_A_DAY = 500  # records of a kind
 
 
@@ -91,6 +101,68 @@ def heard(context: ToolContext) -> list[ChatMessage]:
         if message["role"] == "user":
             messages.append(message)
     return messages
+
+
+def lines_to(context: ToolContext) -> list[ChatMessage]:
+    """Return what those whom the open turn answers said to the character, oldest first.
+
+    A line that calls others of the game by name, and not the character, is left out.
+    """
+    lines, unread = list[ChatMessage](), list(context.heard)
+    latest = context.assistant.log.view()[-LATEST:] if context.assistant.turns.current else ()
+    for message in reversed(latest):
+        is_said = message["metadata"].get("evidence") == CLAIMED
+        if is_said and message["metadata"]["speaker"] in context.askers:
+            words = next((text for text in unread if text in message["content"]), None)
+            if words is not None:
+                unread.remove(words)
+                lines += [] if calls_another(words, context.character) else [message]
+    return lines[::-1]
+
+
+@inlineCallbacks
+def note_asked(
+    context: ToolContext,
+    store: RecordStore,
+    note: Callable[[ToolContext, Sequence[str]], Deferred[str]],
+    words_of: Callable[[Record], str],
+) -> Coroutine[str]:
+    """Let an extension note what the lines of one person ask for without a tool, each line once.
+
+    ``note`` gets the lines and their sentences, and fires with what the character says to them; it
+    fails with NothingDone, whose words `aiwhy` tells. ``words_of`` a record is what is said of one
+    that was noted before. Fires with that, "" for nothing; fails with StoreUnavailable.
+    """
+    lines, services = lines_to(context), context.assistant.services
+    if len(context.askers) != 1 or not lines:
+        return ""
+    seqs, said_at = [m["metadata"]["seq"] for m in lines], lines[-1]["metadata"]["at"]
+    yield store.load(services.slices.put)
+    for record in store.every():
+        if not set(record["source_seqs"]).isdisjoint(seqs):  # asked again, or by a tool
+            return words_of(record)
+    spoken = [without_address(heard_words(m["content"]), context.assistant.name) for m in lines]
+    texts = dict.fromkeys(part.strip() for line in spoken for part in (line, *sentences(line)))
+    context = replace(context, speakers=context.askers, source_seqs=tuple(seqs), said_at=said_at)
+    words = ""
+    try:
+        words = yield note(context, [*texts][:MOST_TEXTS])
+    except NothingDone as error:
+        if why := str(error):
+            add_reason(filter(None, [m["metadata"].get("event_id") for m in lines]), why)
+    return words
+
+
+def calls_another(words: str, character: Any) -> bool:
+    """Return True for a line that calls others of the game by name, and not the character."""
+    named = [
+        NamedEntity(obj.dbref, (obj.key,))
+        for obj in objects_named_in(words)
+        if isinstance(obj, DefaultCharacter) and obj is not character
+    ]
+    own = NamedEntity(character.dbref, (character.key,), name_parts(character.key))
+    called = Names([*named, own]).calls(words) if named else []
+    return bool(called) and not any(character.dbref in ids for ids in called)
 
 
 def is_named_in(context: ToolContext) -> bool:

@@ -11,12 +11,15 @@ from evennia_ai.game import perception
 from evennia_ai.game.client_notices import introduce, word_mark
 from evennia_ai.game.client_text import as_shown
 from evennia_ai.game.room_lines import Utterance
-from evennia_ai.messages import EMOTED, SAID, WHISPERED
-from evennia_ai.policy.audience import may_be_said
+from evennia_ai.messages import EMOTED, SAID, SAY, WHISPER, WHISPERED
+from evennia_ai.policy.audience import may_be_said, of_record
 from evennia_ai.policy.conversation.tool_call_rules import FINAL, ONCE
+from evennia_ai.policy.records.record import Record
 from evennia_ai.policy.sanitize import spoken_words
-from evennia_ai.ports import ToolContext, ToolResult
+from evennia_ai.ports import RecordStore, ToolContext, ToolResult
+from evennia_ai.store.transactions import brief_transaction
 from evennia_ai.tools.base import tool
+from evennia_ai.tools.registry import note_circumstances
 from evennia_ai.tools.tool_relevance import is_in_company
 from evennia_ai.turn.tool_executor import DONE
 
@@ -126,6 +129,39 @@ def speak(context: ToolContext, text: str, **manner: Any) -> None:
             )
     finally:
         character.ndb.ai_utterance = None
+
+
+def tell_once(store: RecordStore, record: Record, words: str, person: Any, **changes: Any) -> None:
+    """Let code speak for a character, and change the record that tells of it, in one transaction.
+
+    Only the person hears of a private record. Raises StoreUnavailable; nothing is done if a hook of
+    the game forbids the words. The log has them as words that the character's mind did not choose.
+    """
+    character, is_private = store.obj, record["audience"] is not None
+    manner = {"receivers": [person], "whisper": True} if is_private else {}
+    mind, listeners = character.ai_mind, character.ai_mind.around.world.listeners(character)
+    context = ToolContext(
+        assistant=mind.tool_executor.tools,
+        character=character,
+        audience=frozenset({person.dbref}) if is_private else listeners,
+        private=is_private,
+        speakers=frozenset(),
+        authors=of_record(record),
+        waiting=listeners,
+    )
+    note_circumstances(context)
+    try:
+        # Clients get the words when the reactor goes on: not before they are stored.
+        with brief_transaction(characters=[character.id]):
+            store.update(record["id"], **changes)
+            speak(context, words, **manner)
+            mind.hearing.note_own(WHISPER if is_private else SAY, words, context)
+    except BaseException as error:
+        store.unload()
+        if not isinstance(error, NothingDone):
+            raise
+    finally:
+        character.ndb.ai_confidants = character.ndb.ai_authors = None
 
 
 def show(character: Any, template: str, kind: str, **mapping: Any) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-pytest.importorskip("evennia_ai.contrib.promises")
+pytest.importorskip("evennia_ai.contrib.letters")
 pytestmark = pytest.mark.soak
 TEXT = "the boat is leaky"
 
@@ -13,7 +13,7 @@ def restarted(game):
 
 
 def test_a_message_outlives_a_kill_and_is_told_once(make_server):
-    game = make_server(assistant={"EXTENSIONS": ["promises"], "EMBEDDER": "minilm"})
+    game = make_server(assistant={"EXTENSIONS": ["letters"], "EMBEDDER": "minilm"})
     with game.player("Ann") as ann:
         ann.send(f"say Mira, please tell Ben that {TEXT}.")
         ann.expect("Mira says")

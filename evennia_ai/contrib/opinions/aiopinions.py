@@ -92,9 +92,11 @@ class CmdAIOpinions(AICommand):
         fields = {"entity": person, "deed": SET, "fades": 0.0, "made": self.services.now()}
         fields |= {"speakers": [BUILDER], "source_type": "observation", "key": uuid4().hex}
         try:
-            self.deeds.put(change, content=clean_heard(reason, REASON_CHARS), **fields)
+            stored = self.deeds.put(change, content=clean_heard(reason, REASON_CHARS), **fields)
         except BadRecord as error:
             raise UsageError(f"This cannot be stored: {error}") from error
+        if not stored:
+            self.msg("That is what it is already: the reason was not noted.")
         self.show_person(person)
 
     def do_undo(self) -> None:

@@ -27,7 +27,7 @@ from evennia_ai.messages import PERCEIVED, Audience, Authors, InboxEvent, as_nam
 from evennia_ai.policy.facts.check import without_address
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.policy.staff_controls import AGREED, RUNNING
-from evennia_ai.scheduling import Coroutine, yield_to_reactor
+from evennia_ai.scheduling import Coroutine
 from evennia_ai.store.pending_acts import from_row
 from evennia_ai.store.rows import event_from_row
 from evennia_ai.store.transactions import store_errors
@@ -184,11 +184,9 @@ def weigh_words(character: Any, event: InboxEvent) -> Coroutine[None]:
     """
     services = character.ai_mind.services
     words, tones = without_address(event.heard.text, character.key), tones_by(services.nearness)
-    yield services.nearness.prepare(services, [words, *tones.examples])
-    if not services.nearness.cosines(words, tones.examples):
+    can_tell = yield tones.prepare(services, [words])
+    if not can_tell:
         return
-    for _step in tones.learn_steps(services.nearness.cosines):
-        yield yield_to_reactor(services.slices.put)
     scores = tones.scores(words, services.nearness.cosines)
     tone, second, *_rest = sorted(scores, key=lambda name: -scores[name])
     tone = tone if scores[tone] >= scores[second] + SURE else NEITHER

@@ -1,4 +1,4 @@
-"""Promises, appointments and letters as records on the character: ``Promises.of(character)``."""
+"""Promises and appointments as records on the character: ``Promises.of(character)``."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from evennia_ai.ports.records import anew
 from evennia_ai.ports.world import WorldClock
 
 OWN, THEIRS, LETTER = "own", "theirs", "letter"
-OPEN, KEPT, MISSED, FAILED, CANCELLED = "open", "kept", "missed", "failed", "cancelled"
+OPEN, KEPT, MISSED, FAILED = "open", "kept", "missed", "failed"
 REMINDED, ASKED = "reminded", "asked"
 MOST_OVER = 60  # that a character keeps
 SAME_S = 60.0  # of the world; appointments nearer than this are one
@@ -27,25 +27,20 @@ class PromiseSettings:
     )
     person_promises: int = setting(
         20,
-        "Maximum open promises and messages that one person's words may cause. 0 allows none.",
+        "Maximum open promises that one person's words may cause. 0 allows none.",
         Bounds(0, 100),
-    )
-    letters_by_mail: bool = setting(
-        False,
-        "Send messages for players at once by Evennia's contrib `mail`, instead of telling them at "
-        "the next meeting. Your game must have the contrib's command for characters.",
     )
 
 
 class Promise(BaseRecord):
-    """A promise of the character, one to it, or a letter; times are the world's seconds."""
+    """A promise of the character, or one to it; times are the world's seconds."""
 
-    content: Words  # what was promised, or the letter
+    content: Words  # what was promised
     kind: Literal["own", "theirs", "letter"] = "own"
-    entity: Dbref  # to or by whom; of a letter, for whom
+    entity: Dbref  # to or by whom
     place: str = ""  # dbref of where the character goes; empty for no appointment
     where: str = ""  # the place's name
-    due: float = 0.0  # 0: at the next meeting
+    due: float = 0.0
     lead: float = 0.0  # how long before that it was made
     until: float = 0.0  # how long the character waits there
     made: Time
@@ -55,6 +50,11 @@ class Promise(BaseRecord):
     back: str = ""  # dbref of the place to which the character returns
 
     texts: ClassVar[tuple[str, ...]] = ("content", "where")
+
+
+def is_promise(record: Record) -> bool:
+    """Return False for a letter, which an older version kept here, and `letters` takes over."""
+    return bool(record["kind"] != LETTER)
 
 
 def is_active(record: Record) -> bool:
@@ -85,15 +85,16 @@ class Promises(RecordStore):
         return str(new["id"])
 
     def open(self) -> Iterator[Record]:
-        return (item for item in self.every() if item["state"] == OPEN)
+        return (item for item in self.every() if item["state"] == OPEN and is_promise(item))
 
     def active(self) -> list[Record]:
         """Return the records with something to do or to tell, the earliest due first."""
-        return sorted(filter(is_active, self.every()), key=lambda item: item["due"])
+        active = filter(is_active, filter(is_promise, self.every()))
+        return sorted(active, key=lambda item: item["due"])
 
 
 def is_same(record: Record, other: Record) -> bool:
-    """Return True for two records of one promise, one appointment, or one letter."""
+    """Return True for two records of one promise, or one appointment."""
     names = ("kind", "entity", "source_entity", "place")
     same = all(record[name] == other[name] for name in names)
     says_same = record["place"] or record["content"].casefold() == other["content"].casefold()
@@ -101,6 +102,12 @@ def is_same(record: Record, other: Record) -> bool:
 
 
 def due_words(record: Record, clock: WorldClock) -> str:
-    """Return where and when a promise is due, "" for a letter."""
-    when = clock.describe(clock.date(record["due"])) if record["due"] else ""
+    """Return where and when a promise is due."""
+    when = clock.describe(clock.date(record["due"]))
     return ", ".join(filter(None, (record["where"], when)))
+
+
+def appointments_of(character: Any) -> list[Record]:
+    """Return the open appointments of a character, the next one first."""
+    active = Promises.of(character).active()
+    return [record for record in active if record["state"] == OPEN and record["place"]]

@@ -33,23 +33,20 @@ AFTER = re.compile(
     rf"(?(in)|(?:\s+(?:from (?:now|today)|hence)\b|(?=\s*(?:[,.;:!?]|\Z|and\b))))",
     re.I,
 )
-OFFSET = re.compile(rf"\b{SPAN}\s+(?P<side>before|after|past|vor|nach)\b", re.I)
 PAST = re.compile(
     r"\b(?P<minutes>\d{1,2})(?: minutes?)? +(?P<side>past|to) +(?P<hour>\d{1,2})\b", re.I
 )
 # A bare number is an hour behind "at", or beside a named day (a `MARK`), but not before a noun.
 MARK = "¦"
 HOUR = re.compile(
-    r"(?P<at>(?:\b(?:at|by|till|until|before|after|around|about|from|strikes|stroke of|"
-    rf"um|gegen|bis|ab|vor) |@ ?)|{MARK}[ ,]*)?"
-    r"(?<![\d:.,])(?P<hour>[01]?\d|2[0-4])(?:(?P<colon>[:.h])?(?P<minute>[0-5]\d))?(?![\d:]|\.\d)"
+    r"(?P<at>\b(?:at|by|till|until|before|after|around|about|um|gegen|bis|ab|vor) |@ ?|"
+    rf"{MARK}[ ,]*)?"
+    r"(?<![\d:.,])(?P<hour>[01]?\d|2[0-4])(?:[:.h]?(?P<minute>[0-5]\d))?(?![\d:]|\.\d)"
     r"(?:\s?(?P<half>[ap])\.?m\b\.?)?(?P<spoken>\s?(?:o'clock|uhr\b))?"
-    rf"(?=(?P<end>\s*(?:(?:in )?(?:the )?{MARK}|\Z|[,.;!?]|-?ish|(?:sharp|in|am|the|at|on)\b))?)"
-    r"(?=(?P<noun>\s+(?!this\b)\w{3,}s\b)?)",
+    rf"(?=(?P<beside>[ ,]*(?:(?:in |on |the |this )*{MARK}|\Z|[,.;!?]))?)"
+    r"(?!\s+(?!this\b)\w{3,}s\b)",
     re.I,
 )
-LAST = {*",.;!?", MARK}  # behind an hour without "at", if a day is named
-BEFORE = ("before", "vor")
 SOME_DAY = UNITS["day"] * 10_000  # for which a past time is looked for
 SMALL = frozenset(
     "a al alle at las on the in by before until till around about next this and um am gegen zur "
@@ -70,19 +67,16 @@ class NamedTime(NamedTuple):
         return set(re.findall(r"\w+", self.rest.lower())) <= SMALL
 
 
-def find_time(text: str, clock: WorldClock, now: float | None = None) -> NamedTime | None:
-    """Return the time that a text names, later than ``now``, in the world's seconds, by default
-    the present; None if it names none, or a past one.
-    """
+def find_time(text: str, clock: WorldClock) -> NamedTime | None:
+    """Return the time to come that a text names, None if it names none, or a past one."""
     if any(span.end <= SOME_DAY for span in find_spans(text, SOME_DAY)):
         return None
-    now, units = clock.seconds() if now is None else now, clock.units
+    now, units = clock.seconds(), clock.units
     text = with_digits(text)
     for pattern, same in SAME.items():
         text = pattern.sub(same, text)
     text = PAST.sub(as_clock, text)
-    offset, rest = take(OFFSET, text)
-    after, rest = take(AFTER, rest)
+    after, rest = take(AFTER, text)
     if after and not after["day"] and not after["week"]:
         return NamedTime(now + seconds_of(after, clock), MARKS.sub(MARK, rest))
     part = next((name for name, words in PART_WORDS.items() if words.search(rest)), None)
@@ -97,8 +91,6 @@ def find_time(text: str, clock: WorldClock, now: float | None = None) -> NamedTi
     if hour is None and not days and not is_weekday:
         return None
     at = (now if hour is None else now - now % units["day"] + hour) + (days or 0) * units["day"]
-    if offset:
-        at += seconds_of(offset, clock) * (-1 if offset["side"].lower() in BEFORE else 1)
     if at <= now and is_weekday:
         at += units["week"]
     elif at <= now and days is None:
@@ -145,13 +137,8 @@ def find_day(text: str, clock: WorldClock, now: float) -> tuple[int | None, bool
 
 def is_hour(match: re.Match[str]) -> bool:
     """Return True for a number that is a time of the clock."""
-    if match["half"] or match["spoken"] or (match["colon"] and match["minute"]):
-        return True
-    if match["minute"]:
-        return match["hour"].startswith("0") or bool(match["at"])
-    at, end = match["at"] or "", match["end"]
-    is_last = MARK in match.string and end is not None and end.strip()[-1:] in ("", *LAST)
-    return not match["noun"] and bool((at and MARK not in at) or (at and end) or is_last)
+    is_beside = match["beside"] and MARK in match.string
+    return bool(match["at"] or match["minute"] or match["half"] or match["spoken"] or is_beside)
 
 
 def is_spoken(match: re.Match[str]) -> bool:

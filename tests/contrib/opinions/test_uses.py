@@ -111,6 +111,7 @@ def test_a_builder_sees_reasons_sets_undoes_and_changes_rules(
     assert "opinion of Ann: +4.0" in builder.told("aiopinions/undo Mira = o1")
     assert inn.of(ann) == 0
     assert "opinion of Bob: +5.0" in builder.told("aiopinions/set Mira = Bob 5 : saved your cat")
+    assert "already" in builder.told("aiopinions/set Mira = Bob 5 : again")
     assert (inn.of(bob), inn.mira.ai_opinions.reasons(bob.character)) == (5, ["saved your cat"])
     assert "Write a person" in builder.told("aiopinions/set Mira = Bob 50 : x")
     assert "gift +2, at most 4 a day, fades 0.1 a day" in builder.told("aiopinions/rules Mira")

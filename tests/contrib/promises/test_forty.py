@@ -1,4 +1,4 @@
-"""Forty appointments and forty letters, with jumps of the clock, restarts and sudden deaths."""
+"""Forty appointments, with jumps of the clock, restarts and sudden deaths."""
 
 import pytest
 
@@ -19,7 +19,7 @@ def restart(town):
 
 
 @pytest.mark.soak
-def test_forty_appointments_are_kept_and_forty_letters_reach_their_own(town, game, ann):
+def test_forty_appointments_are_kept(town, game, ann):
     town.npcs = [
         town.mira,
         *(game.assistant(name, town.square) for name in ("Otto", "Lena", "Finn")),
@@ -42,13 +42,6 @@ def test_forty_appointments_are_kept_and_forty_letters_reach_their_own(town, gam
         )  # fmt: skip
         assert said.state == "done", said
         plans.append((minutes * 60, player, npc, room))
-        receiver = players[(number + 1) % 5]
-        receiver.character.location = None
-        said = town.use(
-            "leave_message", player, npc, to=receiver.character.key, text=f"word {number}"
-        )
-        receiver.character.location = town.square
-        assert said.state == "done", said
     begin = game.clock.seconds()
     for number, (due, player, _npc, room) in enumerate(sorted(plans, key=lambda plan: plan[0])):
         game.run(max(0, begin + due - game.clock.seconds() - 420))
@@ -62,7 +55,4 @@ def test_forty_appointments_are_kept_and_forty_letters_reach_their_own(town, gam
     ]
     here = [line for player in players for line in player.heard() if "here I am" in line]
     assert len(kept) >= 38 and len(here) >= len(kept)
-    for number in range(40):
-        hearers = [p for p in players for line in p.heard() if f'"word {number}"' in line]
-        assert hearers in ([], [players[(number + 1) % 5]]), number
     assert not game.model.requests

@@ -1,0 +1,172 @@
+"""How a letter is left: by the tool, or by the words of a line.
+
+Of a line, first comes structure: the name of somebody elsewhere. Then the embedder compares the
+text, without that name, with examples; without one, nothing is read.
+"""
+
+import tomllib
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from django.db.models import Q
+from evennia.objects.models import ObjectDB
+from evennia.objects.objects import DefaultCharacter
+from evennia.utils import create
+from pydantic import BaseModel
+from twisted.internet.defer import inlineCallbacks
+
+from evennia_ai.contrib.letters.letter_records import KEPT, Letters, LetterSettings, attend
+from evennia_ai.errors import NothingDone
+from evennia_ai.extension import tool
+from evennia_ai.game.client_text import clean_output
+from evennia_ai.game.perception import (
+    all_named,
+    asked_for,
+    find_objects,
+    listening_objects,
+    objects_named_in,
+)
+from evennia_ai.game.texts import text
+from evennia_ai.memory.remote_vectors import LearnedKinds
+from evennia_ai.policy.facts.terms import without_names
+from evennia_ai.policy.limits.people import is_reached
+from evennia_ai.policy.records.record import Record
+from evennia_ai.ports import ToolContext
+from evennia_ai.scheduling import Coroutine
+from evennia_ai.store.names import names_of, own_name
+from evennia_ai.store.transactions import brief_transaction
+from evennia_ai.tools.memory_sources import content_of, heard, sources_of, store_record
+
+MOST_CHARS = 400
+LETTER, OTHER = "letter", "other"
+EXAMPLES: dict[str, list[str]] = tomllib.loads(
+    Path(__file__).with_name("examples.toml").read_text(encoding="utf-8")
+)
+SHARPNESS, RIDGE, SHARED_WORDS, UNSURE = 2.0, 0.3, 1.0, 0.05
+WORTH_TELLING = 0.4  # how like a message a line must be to be told as misunderstood
+LATE, NO_MESSAGE = "not read as a message: the embedder was late", "not understood as a message"
+
+
+class MessageArguments(BaseModel):
+    """A message, and for whom it is."""
+
+    to: str
+    text: str
+
+
+@tool("leave_message", world=False, safe_to_retry=True, rare=True)
+@inlineCallbacks
+def leave_message(context: ToolContext, arguments: MessageArguments) -> Coroutine[str]:
+    """Take a message for somebody who is not here. You tell it when you meet, to them alone."""
+    letter = yield add_letter(context, arguments.text, find_receiver(context, arguments.to))
+    return "It was sent." if letter["state"] == KEPT else "Noted. Tell nobody else."
+
+
+@inlineCallbacks
+def add_letter(context: ToolContext, words: str, receiver: Any) -> Coroutine[Record]:
+    """Store a message, or send it by mail if the game wants that; fires with its record.
+
+    Fails with NothingDone. Only its sender and its receiver know it.
+    """
+    character, settings = context.character, context.assistant.config.part(LetterSettings)
+    senders, store = find_objects(sorted(context.askers)), Letters.of(character)
+    if len(senders) != 1:
+        raise NothingDone("Several people ask you. Answer one of them first.")
+    content = content_of(context, words, MOST_CHARS)
+    yield store.load(context.assistant.services.slices.put)
+    if is_reached(store.open(), context.causes, settings.person_letters):
+        raise NothingDone("You have enough messages of theirs to pass on.")
+    whose = {"entity": receiver.dbref, "source_entity": senders[0].dbref}
+    fields = {**sources_of(context), **whose, "audience": [*whose.values()]}
+    number: str = yield store_record(context, lambda: store.add(content, **fields))
+    if settings.letters_by_mail and not getattr(receiver, "assistant", None):
+        with brief_transaction(characters=[character.id]):
+            store.update(number, state=KEPT)
+            header = f"From {own_name(senders[0])}"
+            mail = create.create_message(character, clean_output(content), receiver, header=header)
+            mail.tags.add("new", category="mail")
+    attend(character)
+    return store.require(number)
+
+
+def find_receiver(context: ToolContext, name: str) -> Any:
+    """Return the one character with a name or alias; raises NothingDone, for several too."""
+    character, name = context.character, name.strip()
+    if all_named(name, listening_objects(character), character):
+        raise NothingDone("They are here: speak to them.")
+    named = any(name.lower() in m["content"].lower() for m in heard(context))
+    if context.private and not (named or context.source_seqs):  # those of a line that names them
+        raise NothingDone("Nobody asked you to tell them that: it was said in confidence.")
+    alias = Q(db_tags__db_key=name.lower(), db_tags__db_tagtype="alias")
+    rows = ObjectDB.objects.filter(Q(db_key__iexact=name) | alias).exclude(id=character.id)
+    people = [item for item in rows.distinct() if isinstance(item, DefaultCharacter)]
+    if len(people) != 1:
+        many = "Several are" if people else "Nobody is"
+        raise NothingDone(f"{many} called {asked_for(name)}: ask for whom it is.")
+    return people[0]
+
+
+# --- what a line asks for, without the tool -------------------------------------------------------
+
+
+@lru_cache(maxsize=1)
+def kinds_by(_nearness: Any) -> LearnedKinds:
+    """Return the kinds of texts as an embedder tells them."""
+    return LearnedKinds(EXAMPLES, SHARPNESS, RIDGE, SHARED_WORDS)
+
+
+class Request(NamedTuple):
+    """A text that names somebody elsewhere, as it is spelled there; ``compared`` is without it."""
+
+    text: str
+    receiver: str
+    spelled: str
+    compared: str
+
+    @property
+    def message(self) -> str:
+        """Return what somebody is to be told: behind a colon, or behind their name."""
+        rest = self.text.partition(self.spelled)[2]
+        words = (rest.partition(": ")[2] or rest).strip(" ,:;")
+        words = words.removeprefix(f"{text('letter_that')} ")
+        return words if len(words.split()) > 1 else self.text
+
+
+def requests_in(texts: Sequence[str], character: Any) -> Iterator[Request]:
+    """Yield the texts that name somebody who is not here."""
+    here = {character, *listening_objects(character)}
+    for words in texts:
+        for obj, spelled in objects_named_in(words).items():
+            if isinstance(obj, DefaultCharacter) and obj not in here:
+                yield Request(words, obj.key, spelled, without_names(words, [spelled]))
+                break
+
+
+@inlineCallbacks
+def take_message(context: ToolContext, texts: Sequence[str]) -> Coroutine[str]:
+    """Store the first message that texts ask for. Fires with the words that agree to it.
+
+    Fails with NothingDone.
+    """
+    services: Any = context.assistant.services
+    requests, kinds = [*requests_in(texts, context.character)], kinds_by(services.nearness)
+    if not requests:
+        return ""
+    can_tell = yield kinds.prepare(services, [item.compared for item in requests])
+    if not can_tell:
+        raise NothingDone(LATE * bool(services.embedder))
+    likeliest = 0.0
+    for item in requests:
+        scores = kinds.scores(item.compared, services.nearness.cosines)
+        if scores[LETTER] >= scores[OTHER] + UNSURE:
+            receiver = find_receiver(context, item.receiver)
+            letter = yield add_letter(context, item.message, receiver)
+            return agreed_words(letter)
+        likeliest = max(likeliest, scores[LETTER])
+    raise NothingDone(NO_MESSAGE * (likeliest >= WORTH_TELLING))
+
+
+def agreed_words(letter: Record) -> str:
+    return text("letter_agreed", name=names_of([letter["entity"]]).get(letter["entity"], ""))
