@@ -394,5 +394,5 @@ def unsaid(variants: str, last: Sequence[str]) -> str:
 def tells_of(sentence: str, names: Iterable[str]) -> bool:
     """Return True for a sentence about one of some people, as "Two days ago Ann told you"."""
     subjects = "|".join(map(re.escape, names))
-    subject = rf"\W*+(?:\w+, |[\w ]{{1,30}}? ago,? )?(?:{subjects})(?:['’]s)? [^\W\dA-Z]"
+    subject = rf"\A\W*+(?:\w+, |[\w ]{{1,30}}? ago,? )?(?:{subjects})(?:['’]s)? [^\W\dA-Z]"
     return bool(subjects and re.match(subject, sentence))
