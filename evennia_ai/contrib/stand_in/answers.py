@@ -1,6 +1,5 @@
 """One answer to one sentence: by its intent, else by what was told or is known, else an honest no."""
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -9,9 +8,9 @@ from itertools import chain
 from evennia_ai.contrib.stand_in.languages import Intent
 from evennia_ai.contrib.stand_in.likeness import likeness, worth
 from evennia_ai.contrib.stand_in.passages import LEAST_WORDS, Passage, price_line
-from evennia_ai.contrib.stand_in.requests import Deal, masked, read_deal
+from evennia_ai.contrib.stand_in.requests import Deal, masked, number_in, read_deal
 from evennia_ai.contrib.stand_in.view import ALIKE, KNOWN, StandInView
-from evennia_ai.contrib.stand_in.words import is_description, rotated
+from evennia_ai.contrib.stand_in.words import is_description, lowered, rotated
 from evennia_ai.policy.conversation.requested_acts import exit_parts, match_name, requested_act
 from evennia_ai.policy.texts import plain_words
 
@@ -30,26 +29,14 @@ def named_other(view: StandInView, text: str) -> str:
     return called.get(match_name(text, [*called]), "")
 
 
-def as_asked(view: StandInView, question: str) -> str:
-    """Return a question about somebody as they would ask it: people tell of themselves as "I"."""
-    other = named_other(view, question) or match_name(question, [view.speaker])
-    forms = view.language.data.get("forms", {})
-    for name in filter(None, {other, view.called(other)} if other and forms else ()):
-        own = re.compile(rf"\b{re.escape(name)}['’]?s\b", re.IGNORECASE)
-        question = own.sub(forms.get("my", forms["i"]), question)
-        question = re.sub(rf"\b{re.escape(name)}\b", forms["i"], question, flags=re.IGNORECASE)
-    return question
-
-
 def texts_of(views: Sequence[StandInView]) -> list[str]:
-    """Return what is compared: what speakers asked in each form, lines, and their clauses."""
+    """Return what is compared: what speakers said, lines, and their clauses."""
     forms = [
         form
         for view in views
         for text in view.sentences
-        for form in (text, view.meant(text), as_asked(view, text), view.language.asked_of(text)[1],
-                     masked(view, text))
-    ]  # fmt: skip
+        for form in (text, view.meant(text), view.language.asked_of(text)[1], masked(view, text))
+    ]
     lines = views[0].every_told
     lines = (*(line for line in lines if line.recalled), *views[0].passages, *lines[::-1])
     parts = [part for line in lines for part in line.parts[1:]]
@@ -70,7 +57,7 @@ def find_told(view: StandInView, question: str) -> Passage | None:
     speakers = {about, "" if finds("permission", question) else about} if about else set[str]()
     long = (line for line in view.told if len(line.text.split()) >= LEAST_WORDS)
     lines = [*view.passages, *long]
-    rule, fits = view.likeness(as_asked(view, question), lines)
+    rule, fits = view.likeness(question, lines)
     for at, line in enumerate(lines):
         fits[at] -= line.guarded
         if speakers and line.speaker not in speakers:  # what others say of themselves is theirs
@@ -115,7 +102,7 @@ def quoted(view: StandInView, line: Passage, question: str = "") -> str:
     """Return what was told as a quotation, of a long line the sentence that answers."""
     parts = line.parts if question and len(line.text) > LONG else line.parts[:1]
     texts = [(part,) for part in parts]
-    fits = likeness(as_asked(view, question), texts, view.scene.vectors, view.language)[1]
+    fits = likeness(question, texts, view.scene.vectors, view.language)[1]
     fact = parts[fits.index(max(fits))].rstrip(".! ")[:QUOTED]
     own = "told" if line.is_certain else "uncertain"
     key = own if line.speaker == view.speaker else "said_by"
@@ -155,6 +142,7 @@ LEADS = {"haggle": "haggle", "few": "sell_few"}  # phrases before the prices
 SEEN = frozenset("who_here what_here time carry place_name exits recall_gift".split())
 FIRST = SEEN | frozenset("where way_to buys task ask_self".split())
 CERTAIN = ("self", "lore", "note")  # sources that answer where a model would
+TITLED = frozenset({"The", "A", "An"})  # words that are in lower case within a sentence
 FEW = 4  # words of a topic that names a thing
 
 
@@ -169,7 +157,8 @@ def answer(view: StandInView, text: str) -> str:
     memory = told(view, text) if asks else ""
     deal = read_deal(view, text)
     priced = _priced(view, deal)
-    first = known if intent.key in FIRST else "" if deal.kind == "about" else priced
+    first = priced if deal.named and deal.kind != "about" else ""
+    first = known if intent.key in FIRST and not (intent.key == "where" and memory) else first
     reply = first or memory or known or priced
     if not reply and asks and intent.say and not view.is_foreign:
         # A phrase of a kind tells less than what surely is about the question.
@@ -220,9 +209,15 @@ def _priced(view: StandInView, deal: Deal) -> str:
         return f"{none} {view.listing('wares_all', '', every[:MOST_WARES])}"
     if deal.kind == "refuse" and deal.wares:
         return view.phrase("no")
-    named = [name for name in dict.fromkeys(deal.wares) if name in goods and deal.kind in PRICED]
-    lead = view.phrase(LEADS[deal.kind]) if named and deal.kind in LEADS else ""
-    return " ".join(filter(None, (lead, *(price_line(name, goods[name]) for name in named))))
+    wares = [name for name in deal.wares if name in goods and deal.kind in PRICED]
+    if not deal.named and len({*wares}) > MOST_TOPICS:
+        return ""
+    lead = view.phrase(LEADS[deal.kind]) if wares and deal.kind in LEADS else ""
+    prices = [price_line(name, goods[name]) for name in dict.fromkeys(wares)]
+    if deal.kind == "price" and len(wares) > 1:
+        total = sum(number_in(goods[name]) for name in wares)
+        prices.append(view.phrase("total", price=str(total)))
+    return " ".join(filter(None, (lead, *prices)))
 
 
 def _to_question(view: StandInView, text: str) -> str:
@@ -244,7 +239,8 @@ def _to_question(view: StandInView, text: str) -> str:
     words = view.phrase("denied_self" if supposes else "unknown")
     known = [item.title for item in view.of(("lore",)) if item.title and not item.guarded]
     titles = [*dict.fromkeys(known)][:MOST_TOPICS]
-    offer = view.phrase("ask_of", topics=view.listed(titles, "or")) if titles else ""
+    within = [lowered(title) if title.split()[0] in TITLED else title for title in titles]
+    offer = view.phrase("ask_of", topics=view.listed(within, "or")) if titles else ""
     return words if supposes or view.repeats(offer) else f"{words} {offer}".strip()
 
 
@@ -263,9 +259,7 @@ def _to_statement(view: StandInView, text: str) -> str:
     passages = len(view.language.content(text)) > 1 and view.find(text, known, sure=True)
     if passages and not view.repeats(passages[0][1].text):
         return view.spoken(passages[0][1])
-    kind = view.nearest_kind(text, "reactions", REACTED)
-    noted = "noted" if view.language.finds("mine", text) else "remark"
-    return view.phrase(noted if kind in ("", "remark") else kind)
+    return view.phrase(view.nearest_kind(text, "reactions", REACTED) or "remark")
 
 
 # --- what the character is, and what is here ------------------------------------------------------

@@ -8,6 +8,7 @@ from dataclasses import replace
 from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.config import ModelProfile
+from evennia_ai.contrib.stand_in import words
 from evennia_ai.contrib.stand_in.answers import answer, certain_answer, texts_of
 from evennia_ai.contrib.stand_in.languages import (
     COURTESIES,
@@ -33,15 +34,6 @@ from evennia_ai.contrib.stand_in.transcript import (
     read_source,
 )
 from evennia_ai.contrib.stand_in.view import StandInView, read_request
-from evennia_ai.contrib.stand_in.words import (
-    capitals,
-    in_sentence,
-    is_description,
-    long_sentences,
-    lowered,
-    rotated,
-    sentences,
-)
 from evennia_ai.messages import (
     MARK,
     NOOP,
@@ -136,7 +128,7 @@ def _act(
         walks = any(name == "move" for name, _ in step.calls) and not done(acts, "move")
         private = all(line.private for line in view.scene.lines)
         if walks and "emote" in view.scene.tools and not (done(acts, "emote") or private):
-            emote = lowered(item.phrase("sets_off", who=in_sentence(item.speaker)))
+            emote = words.lowered(item.phrase("sets_off", who=words.in_sentence(item.speaker)))
             return _with_calls((("emote", {"text": emote}), *step.calls))
         return _with_calls(step.calls)
     ended = words_for_step(item, requested, step)
@@ -176,7 +168,7 @@ def _heard_of(view: StandInView, lines: Sequence[HeardLine]) -> StandInView:
     called_last = re.compile(rf"^((?:\S+ ){{0,2}}\S+?),? (?:{own_names})\W*$", re.I)
     parts: list[str] = []
     joint = own.language.pattern("patterns", "and_asks")
-    spoken = [part for text in spoken for part in sentences(own.language.plain(text))]
+    spoken = [part for text in spoken for part in words.sentences(own.language.plain(text))]
     for part in (part for text in spoken for part in joint.split(text)):
         bare = without_address(called.sub("", part).strip(), view.name).strip()
         if not set(plain_words(bare)) - set(plain_words(view.name)):
@@ -184,6 +176,13 @@ def _heard_of(view: StandInView, lines: Sequence[HeardLine]) -> StandInView:
             continue
         short = None if own.language.asks(bare) else called_last.match(bare)
         bare = own.spelled(short[1] if short else bare)
+        if (
+            parts
+            and own.language.asks(bare)
+            and not own.language.content(bare) + own.asked_of(bare)[0].say
+        ):
+            parts[-1] += f" {bare}"  # "I am ill. What do I do?"
+            continue
         opener = own.language.pattern("patterns", "opener").match(bare)
         end = opener.end() if opener else 0
         head, rest = bare[:end].rstrip(" ,"), bare[end:]
@@ -205,7 +204,7 @@ def _words_for(view: StandInView) -> tuple[str, str]:
             deed = line.text[:READ_CHARS].removeprefix(view.speaker).strip()
             rows = view.language.data.get("emotes", ()) or read(ENGLISH).data["emotes"]
             row: dict[str, str] = next((r for r in rows if compiled(r["match"]).search(deed)), {})
-            emote = row.get("emote", "").replace("{who}", in_sentence(view.speaker))
+            emote = row.get("emote", "").replace("{who}", words.in_sentence(view.speaker))
             parts.append(view.phrase(row["say"]) if "say" in row else "")
         elif line.kind == "give":
             parts.append(view.phrase("gift", item=view.thing(line.text)))
@@ -215,7 +214,7 @@ def _words_for(view: StandInView) -> tuple[str, str]:
     greets = "greet" in map(view.language.key_of, view.sentences)
     if greets and not (emote or met or view.transcript.emotes):
         emote = "".join(f"{habit}." for habit in view.character.habits[:1])
-    return emote, capitals(" ".join(filter(None, parts)))
+    return emote, words.capitals(" ".join(filter(None, parts)))
 
 
 def _answers(view: StandInView) -> list[str]:
@@ -265,10 +264,10 @@ def _speak(
             calls, emoted = (*calls, ("emote", {"text": emote})), True
         if text:
             named = any(name.lower() in text.lower() for name in (item.who, item.speaker))
-            unnamed = len(replies) > 1 and not (named or is_description(item.who))
-            words = f"{item.speaker}, {text}" if unnamed else text
+            unnamed = len(replies) > 1 and not (named or words.is_description(item.who))
+            named_text = f"{item.speaker}, {text}" if unnamed else text
             before = " ".join(earlier for _, earlier in spoken)
-            spoken.append((item, _unrepeated(item, words, before)))
+            spoken.append((item, _unrepeated(item, named_text, before)))
     calls = (*_notes(view), *calls)
     aloud = " ".join(text for item, text in spoken if not item.private)
     whispered = [(item.speaker, text) for item, text in spoken if item.private]
@@ -285,7 +284,7 @@ def _speak(
 def _unrepeated(view: StandInView, text: str, before: str) -> str:
     """Return the words, in other words if they were said before, also in this reply."""
     lately = {line.strip().lower() for line in view.recent}
-    new = set(long_sentences(before)).isdisjoint(long_sentences(text))
+    new = set(words.long_sentences(before)).isdisjoint(words.long_sentences(text))
     anew = any(view.asked_of(part)[0].key in TOLD_ANEW for part in view.sentences)
     anew = anew or any(map(str.isdigit, text))  # a price
     is_new = new and (anew or text.strip().lower() not in lately)
@@ -329,7 +328,7 @@ def _welcome(view: StandInView) -> tuple[str, str]:
     new = [name for name in came if name in view.others and name not in spoke]
     names = view.listed(map(view.called, new))
     if new and (view.character.tone == "terse" or len(new) > 2):
-        return "emote", lowered(view.phrase("nods", who=names))
+        return "emote", words.lowered(view.phrase("nods", who=names))
     key = "greet_again" if all(map(view.transcript.met, new)) else "arrive"
     return "say", view.phrase(key, who=names) if new else ""
 
@@ -341,7 +340,7 @@ def _pastime(view: StandInView) -> str:
         meanwhile = view.language.pattern("patterns", "meanwhile")
         habits = [meanwhile.sub("", habit).rstrip(" .,") + "." for habit in view.character.habits]
     done = [text.strip().lower() for text in emotes]
-    choices = rotated([*habits, *view.language.phrases["idle"]], len(emotes))
+    choices = words.rotated([*habits, *view.language.phrases["idle"]], len(emotes))
     tries = (text for before in (done, done[-RECENT:]) for text in choices
              if text.lower() not in before)  # fmt: skip
     return next(tries, "")

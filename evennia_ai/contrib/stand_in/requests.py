@@ -7,15 +7,9 @@ from itertools import chain, takewhile
 
 from evennia_ai.contrib.stand_in.languages import ENGLISH, Language
 from evennia_ai.contrib.stand_in.view import KNOWN, StandInView
-from evennia_ai.contrib.stand_in.words import matches, sentences, with_article
+from evennia_ai.contrib.stand_in.words import matches, sentences, stems_of, with_article
 from evennia_ai.messages import Situation
-from evennia_ai.policy.conversation.requested_acts import (
-    SMALL,
-    RequestedAct,
-    compiled,
-    match_name,
-    requested_act,
-)
+from evennia_ai.policy.conversation.requested_acts import RequestedAct, match_name, requested_act
 from evennia_ai.policy.facts.terms import mean_of_highest
 from evennia_ai.policy.retrieval.words import stem
 from evennia_ai.policy.texts import plain_words
@@ -71,9 +65,8 @@ def numbers_in(words: Sequence[str], values: Mapping[str, int]) -> dict[int, int
 
 def masked(view: StandInView, text: str) -> str:
     """Return a text with "it" for every ware that it names, to compare what is left."""
-    stems = {stem(word, ENGLISH) for name in wares_of(view) for word in plain_words(name)}
-    words = {*plain_words(text)} - SMALL
-    named = {word for word in words if stem(word, ENGLISH) in stems}
+    stems = stems_of(wares_of(view))
+    named = {word for word in plain_words(text) if stem(word, ENGLISH) in stems}
     if not named:
         return text
     names = rf"(?:{'|'.join(sorted(map(re.escape, named)))})\b"
@@ -104,7 +97,9 @@ def read_deal(view: StandInView, text: str) -> Deal:
     if kind == "haggle" and any(rows.values()) and not free:
         kind = "order"  # "five of it!"
     if not rows and kind and kind != "about":
-        wares = before.wares
+        goods = {} if view.language.asks(text) else view.transcript.goods
+        cost = [name for name, price in goods.items() if number_in(price) in free]
+        wares = before.wares or tuple(cost if len(cost) == 1 else ())
         kind = "which" if kind == "order" and before.kind == "which" else kind
     deal = Deal(kind, wares, bool(rows))
     return _counted(view, deal, text, free) if wares else deal
@@ -116,6 +111,9 @@ def _counted(view: StandInView, deal: Deal, text: str, numbers: Sequence[int]) -
     each = {name: number_in(goods.get(name, "")) for name in wares}
     have, total = wares_of(view), sum(each[name] for name in wares)
     answered = " ".join(view.transcript.answers_to(view.speaker)[-OFFERED:])
+    bids = view.language.pattern("patterns", "bid").search(text) and set(each.values())
+    if bids and kind == "order" and numbers and bids.isdisjoint((*numbers, total)):
+        return replace(deal, kind="haggle")
     for number in numbers if kind != "refuse" else ():
         most = have.count(wares[0])
         is_many = number <= most or number**2 <= each[wares[0]] * most
@@ -146,12 +144,12 @@ def _named(view: StandInView, text: str) -> tuple[dict[tuple[str, ...], int], li
     parts = (view.language.pattern("patterns", "parts").split(part) for part in sentences(text))
     for part in chain.from_iterable(parts):
         words, fits = plain_words(part), tuple(dict.fromkeys(matches(part, names)))
-        stems = {stem(word, ENGLISH) for name in fits for word in plain_words(name)} - SMALL
+        stems = stems_of(fits)
         own = [stem(word, ENGLISH) in stems for word in words]
         at = own.index(True) if True in own else 0
-        article = compiled(rf"(?:{data.get('deal', {}).get('article', '(?!)')}|\d+)\Z")
+        article = data.get("deal", {}).get("article", "(?!)")
         is_common = words[at : at + 1] and words[at] in view.language.common and sum(own) < 2
-        if fits and is_common and not article.match(words[at - 1] if at else ""):
+        if fits and is_common and not re.fullmatch(rf"{article}|\d+", words[at - 1] if at else ""):
             continue  # "can I go?" is about no watering can
         every = numbers_in(words, data.get("counts", {})).items()
         numbers = [(end, number) for end, number in every if not own[end]]

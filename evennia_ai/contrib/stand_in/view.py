@@ -7,15 +7,9 @@ from difflib import get_close_matches
 from functools import cached_property
 from typing import Self
 
+from evennia_ai.contrib.stand_in import words
 from evennia_ai.contrib.stand_in.character import StandInPersona, read_character
-from evennia_ai.contrib.stand_in.languages import (
-    CHAT_WORD,
-    ENGLISH,
-    Intent,
-    Language,
-    language_of,
-    read,
-)
+from evennia_ai.contrib.stand_in.languages import ENGLISH, Intent, Language, language_of, read
 from evennia_ai.contrib.stand_in.likeness import AnswerRule, likeness
 from evennia_ai.contrib.stand_in.passages import Passage, read_known, read_told
 from evennia_ai.contrib.stand_in.transcript import (
@@ -23,15 +17,6 @@ from evennia_ai.contrib.stand_in.transcript import (
     StandInRequest,
     Transcript,
     read_transcript,
-)
-from evennia_ai.contrib.stand_in.words import (
-    an,
-    capitals,
-    in_sentence,
-    is_description,
-    long_sentences,
-    rotated,
-    seed_of,
 )
 from evennia_ai.messages import Situation
 from evennia_ai.policy.conversation.persona_and_lore import PER_RULE, UNTOLD, breaks_rule
@@ -41,7 +26,8 @@ from evennia_ai.policy.texts import plain_words
 FRESH_LINES = 12  # of the character's own, within which no sentence is said twice
 ADDRESS = re.compile(r"^\{who\}, |, \{who\}(?= ?[.,:;!?])")
 SLOT = re.compile(r"\{(\w+)\}")
-BEFORE = 0.1  # that likeness to a line with the one before it counts less
+# What likeness to a line with the one before it counts less, and must be without that one.
+BEFORE, ITSELF = 0.1, 0.25
 # Least likeness to an example of a kind, where patterns tell another one, and if nothing else is
 # known.
 MEANT, SURELY, ALIKE = 0.5, 0.65, 0.42
@@ -50,7 +36,9 @@ PLACES = frozenset({"where", "exits", "ask_self"})
 OTHER = "other"  # key of examples of no kind
 LEAST_LETTERS, SPELLED = 4, 0.82  # of a misspelled word, and its likeness to the right one
 HALF, ALL_BUT = 0.5, 0.6  # of a rule's words that a text about it has, without and with an embedder
-PLAINER = 0.3  # how much more the nearest to it must be like a question to be told
+# How much more the nearest to it must be like a question to be told, by its source; and how near
+# to it what was told is left out.
+PLAINER, LEFT_OUT = {"self": 0.3, "told": 0.3, "lore": 0.15}, 0.15
 AS_GOOD = 0.93  # least share of the best likeness to be told instead of what was said before
 # What passages of a source count less as answers to questions.
 LESS = {"want": 0.1, "never": 0.1, "exit": 0.1, "seen": 0.05}
@@ -112,7 +100,7 @@ class StandInView:
         """Return the name that a speaker gave, else the name that the character sees."""
         lines = (line for line in reversed(self.every_told) if line.speaker == speaker)
         given = (self.language.name_in(line.text) for line in lines)
-        return next(filter(None, given), in_sentence(speaker))
+        return next(filter(None, given), words.in_sentence(speaker))
 
     def of(self, sources: Iterable[str]) -> list[Passage]:
         """Return the passages of these sources."""
@@ -131,16 +119,16 @@ class StandInView:
     def spelled(self, text: str) -> str:
         """Return a text whose unknown words are spelled as the nearest in the names of things here."""
         names = (*self.situation.carrying, *self.situation.things, *self.situation.exits)
-        words = [word for word in plain_words(" ".join(names)) if len(word) >= LEAST_LETTERS]
+        known = [word for word in plain_words(" ".join(names)) if len(word) >= LEAST_LETTERS]
 
         def mend(match: re.Match[str]) -> str:
             word = match[0].lower()
-            if len(word) < LEAST_LETTERS or word in self.language.vocabulary or word in words:
+            if len(word) < LEAST_LETTERS or word in self.language.vocabulary or word in known:
                 return match[0]
-            near = get_close_matches(word.removesuffix("s"), words, 1, SPELLED)
+            near = get_close_matches(word.removesuffix("s"), known, 1, SPELLED)
             return near[0] if near else match[0]
 
-        return CHAT_WORD.sub(mend, text)
+        return re.sub(r"[^\W\d_]+", mend, text)
 
     @property
     def silent(self) -> tuple[str, ...]:
@@ -165,7 +153,7 @@ class StandInView:
     def tellable(self, lines: Sequence[Passage]) -> tuple[Passage, ...]:
         """Return passages without what the character never speaks of.
 
-        Of its persona, and of what it was told, what is nearest to that must be asked for plainly.
+        What is nearest to that must be asked for plainly; of what it was told, it is left out.
         """
         known = [line for line in lines if not self.is_silent_about(line.searched)]
         for source in ("self", "told", "lore"):
@@ -174,7 +162,8 @@ class StandInView:
             for fits in zip(*(self.forbids(known[at].searched) for at in own), strict=True):
                 for at, fit, breaks in zip(own, fits, breaks_rule(fits), strict=True):
                     near = breaks * (1.0 if source == "self" else PER_RULE * fit)
-                    nearest = PLAINER * (fit == max(fits) and source != "lore")
+                    is_told = source == "told" and fit >= LEFT_OUT
+                    nearest = (1.0 if is_told else PLAINER[source]) * (fit == max(fits))
                     more = max(near, nearest, known[at].guarded)
                     known[at] = replace(known[at], guarded=more)
         return tuple(known)
@@ -209,7 +198,7 @@ class StandInView:
         persona = replace(self.scene.persona, knows=())
         facts = read_character(persona, self.name, self.languages).facts
         known = (item for item in self.passages if item.source != "self" or item.text in facts)
-        return replace(self, passages=tuple(known), who=in_sentence(self.speaker))
+        return replace(self, passages=tuple(known), who=words.in_sentence(self.speaker))
 
     # --- what was said before ---
 
@@ -232,11 +221,11 @@ class StandInView:
 
     @cached_property
     def _recent_sentences(self) -> frozenset[str]:
-        return frozenset(part for line in self.recent for part in long_sentences(line))
+        return frozenset(part for line in self.recent for part in words.long_sentences(line))
 
     def repeats(self, text: str) -> bool:
         """Return True if a longer sentence of the text was spoken lately, word for word."""
-        return not self._recent_sentences.isdisjoint(long_sentences(text))
+        return not self._recent_sentences.isdisjoint(words.long_sentences(text))
 
     # --- phrases ---
 
@@ -247,10 +236,12 @@ class StandInView:
         phrases = self.language.phrases
         options = phrases.get(f"{key}_{self.character.tone}") or phrases.get(key)
         options = options or read(ENGLISH).phrases.get(key, ("",))
-        if is_description(slots["who"]) or slots["who"] in "".join(self.transcript.own[-1:]):
+        if words.is_description(slots["who"]) or slots["who"] in "".join(self.transcript.own[-1:]):
             options = tuple(ADDRESS.sub("", option) for option in options)
-        texts = rotated(options, self.seed)
-        return [capitals(SLOT.sub(lambda match: slots.get(match[1], ""), text)) for text in texts]
+        texts = words.rotated(options, self.seed)
+        return [
+            words.capitals(SLOT.sub(lambda match: slots.get(match[1], ""), text)) for text in texts
+        ]
 
     def phrase(self, key: str, **slots: str) -> str:
         """Return a phrase of a key with filled slots, one not used yet if there is one."""
@@ -263,7 +254,7 @@ class StandInView:
     def thing(self, name: str) -> str:
         """Return a thing's name with an article, if the language's rules for it are known."""
         name = name.strip().rstrip(".")
-        return an(name) if self.language.code == ENGLISH else name
+        return words.an(name) if self.language.code == ENGLISH else name
 
     def listed(self, items: Iterable[str], joint: str = "and") -> str:
         """Return several items as "a, b and c" in the language of the answer."""
@@ -303,7 +294,9 @@ class StandInView:
         rule, fits = self.likeness(text, lines)
         if meant != text:
             in_talk = self.likeness(meant, lines)[1]
-            fits = [max(fit, other - BEFORE) for fit, other in zip(fits, in_talk, strict=True)]
+            likely = zip(fits, in_talk, strict=True)
+            least = ITSELF if text in self.scene.vectors else 0.0
+            fits = [max(fit, other - BEFORE) if fit >= least else fit for fit, other in likely]
         if not intent:
             less = [LESS.get(passage.source, 0) + passage.guarded for passage in lines]
             fits = [fit - part for fit, part in zip(fits, less, strict=True)]
@@ -355,7 +348,9 @@ class StandInView:
         """Return a passage as the character says it: if in another language, it says so in that."""
         text = passage.text
         if passage.source in KNOWN:  # no "And" or "But" without what was before
-            text = capitals(self.character.language.pattern("requests", "opening").sub("", text))
+            text = words.capitals(
+                self.character.language.pattern("requests", "opening").sub("", text)
+            )
         written = language_of(text, self.languages) or self.character.language
         if written is not self.language and written.full:
             return replace(self, language=written).phrase("foreign", fact=text)
@@ -378,7 +373,7 @@ def read_request(scene: StandInRequest, languages: tuple[Language, ...]) -> Stan
         transcript=transcript,
         passages=tuple(read_known(scene, character, transcript)),
         every_told=tuple(read_told(people, scene.name, character.language, languages)),
-        seed=seed_of(len(scene.messages), *(line.text for line in scene.lines)),
+        seed=words.seed_of(len(scene.messages), *(line.text for line in scene.lines)),
         language=character.language,
     )
     return replace(

@@ -5,7 +5,8 @@ import zlib
 from collections.abc import Iterable, Sequence
 
 from evennia_ai.policy import texts
-from evennia_ai.policy.conversation.requested_acts import match_name
+from evennia_ai.policy.conversation.requested_acts import SMALL, match_name
+from evennia_ai.policy.retrieval.words import stem
 from evennia_ai.policy.texts import plain_words
 
 LOWER_START = re.compile(r"(?:^|(?<=[.!?] ))([a-zà-ÿ])")
@@ -48,7 +49,7 @@ def an(name: str) -> str:
     """Return a thing's English name with an indefinite article, if it needs one."""
     head = name.partition(" of ")[0].lower()
     plural = head.endswith("s") and not head.endswith(("ss", "us", "is"))
-    if name.split(" ", 1)[0].lower() in ARTICLES or name[:1].isupper() or plural:
+    if name.split(" ", 1)[0].lower() in ARTICLES or name.istitle() or plural:
         return name
     return f"{'an' if name[:1].lower() in 'aeiou' else 'a'} {name}"
 
@@ -78,6 +79,11 @@ def rotated(options: Iterable[str], seed: int) -> list[str]:
     items = list(options)
     start = seed % len(items) if items else 0
     return items[start:] + items[:start]
+
+
+def stems_of(names: Iterable[str]) -> set[str]:
+    """Return the English stems of the words of names, without small words."""
+    return {stem(word, "en") for name in names for word in {*plain_words(name)} - SMALL}
 
 
 def matches(text: str, names: Sequence[str]) -> list[str]:

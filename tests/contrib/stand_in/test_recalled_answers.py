@@ -9,7 +9,7 @@ import pytest
 from twisted.internet.defer import fail, succeed
 from twisted.internet.task import Clock
 
-from evennia_ai.contrib.stand_in.answers import as_asked, find_told
+from evennia_ai.contrib.stand_in.answers import find_told
 from evennia_ai.contrib.stand_in.languages import read_languages
 from evennia_ai.contrib.stand_in.transcript import HeardLine, StandInRequest
 from evennia_ai.contrib.stand_in.view import read_request
@@ -86,12 +86,6 @@ def test_a_question_of_oneself_is_answered_by_ones_own_words():
     assert answer("what is Ben's horse called?", *lines) == OTHER
 
 
-def test_a_question_about_somebody_is_compared_as_they_would_ask_it():
-    view = view_of("what is Ben's horse called?", f"Ben says: {OTHER}")
-    assert as_asked(view, "what is Ben's horse called?") == QUESTION
-    assert as_asked(view, "is ben fond of bens horse?") == "is I fond of my horse?"
-
-
 def test_what_nobody_told_is_not_answered():
     assert answer("what is my shoe size?", f"Ann says: {CHATTER}") is None
     assert answer(QUESTION, f"Ann says: {CHATTER}", f"Ann says: {CHATTER} again") is None
@@ -143,11 +137,6 @@ def test_vectors_of_all_texts_come_or_none_and_words_decide():
         nearness.prepare(services, texts)
         assert nearness.vectors(texts).keys() == known
         assert nearness.vectors([*texts, "another"]) == {}
-
-
-def test_who_asks_of_oneself_by_name_is_meant():
-    view = view_of("what is Ann's horse called?", f"Ann says: {OLD}")
-    assert as_asked(view, "what is Ann's horse called?") == QUESTION
 
 
 @pytest.mark.parametrize(("likeness", "own", "of_another"), [
