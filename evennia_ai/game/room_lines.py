@@ -14,9 +14,9 @@ from evennia.objects.objects import DefaultCharacter, DefaultObject
 from evennia_ai.config import AssistantConfig
 from evennia_ai.errors import AssistantError
 from evennia_ai.game import perception
-from evennia_ai.messages import GIVE, WHISPER, Audience, Authors, IncomingEvent
+from evennia_ai.messages import GIVE, SAY, WHISPER, Audience, Authors, IncomingEvent
 from evennia_ai.policy.conversation import addressing
-from evennia_ai.policy.conversation.addressing import NamedEntity, name_parts
+from evennia_ai.policy.conversation.addressing import NamedEntity, Names, name_parts
 from evennia_ai.policy.conversation.persona_and_lore import render_persona
 from evennia_ai.policy.retrieval.relevance import score_texts
 from evennia_ai.policy.sanitize import clean_heard, cut_text, storable
@@ -77,7 +77,16 @@ class RoomLine:
             item.autonomy.may_answer_assistants() for item in called
         ):
             return addressing.refuse(decided, addressing.NO_CALLS_LEFT)
+        is_named = addressing.NAMED in decided.answering.values()
+        if self.line.kind == SAY and not is_named and self._calls_who_is_away():
+            return addressing.AddressingDecision(otherwise=addressing.NOT_NAMED)
         return decided
+
+    def _calls_who_is_away(self) -> bool:
+        """Return True if the line calls an assistant that is elsewhere, by its whole name."""
+        known = perception.objects_named_in(self.line.text)
+        away = [obj for obj in known if perception.is_assistant(obj) and obj not in self.hearers]
+        return bool(Names(NamedEntity(obj.dbref, (obj.key,)) for obj in away).calls(self.line.text))
 
     @cached_property
     def greeter(self) -> str:

@@ -116,6 +116,12 @@ def test_a_guard_whom_a_player_muted_does_not_take_the_answer(game, ann, guardro
     assert answers(game, ann, "Guard, hello") == ["Guard 02"]
 
 
+def test_a_line_that_calls_somebody_elsewhere_is_for_nobody_here(game, ann, guardroom):
+    game.assistant("Otto", game.room("Yard"), PERSONA)
+    assert answers(game, ann, "Otto, where are you?") == []
+    assert answers(game, ann, "Have you seen Otto today?") == ["Guard 01"]
+
+
 def test_the_same_words_again_are_another_line(game, ann, guardroom):
     for _ in range(2):
         ann.do("say Guard 07, hello")

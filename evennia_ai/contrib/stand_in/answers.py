@@ -159,7 +159,7 @@ def answer(view: StandInView, text: str) -> str:
     priced = _priced(view, deal)
     first = priced if deal.named and deal.kind != "about" else ""
     first = known if intent.key in FIRST and not (intent.key == "where" and memory) else first
-    reply = first or memory or known or priced
+    reply = first or memory or ("" if view.is_foreign else priced) or known or priced
     if not reply and asks and intent.say and not view.is_foreign:
         # A phrase of a kind tells less than what surely is about the question.
         reply = view.best(view.find(text, view.of(KNOWN), sure=not view.scene.vectors))
@@ -191,22 +191,24 @@ def certain_answer(view: StandInView, text: str) -> str:
 
 def _sought(view: StandInView, intent: Intent, text: str) -> str:
     """Return what persona, lore and wares tell about an intent; "" if nothing."""
-    goods = view.transcript.goods
-    asks_all = intent.key in ASK_ALL and not read_deal(view, text).named
-    if asks_all and len(goods) > 1:
-        wares = [f"{view.thing(name)} ({price})" for name, price in goods.items()]
-        return view.listing("wares_all", "", wares[:MOST_WARES])
+    deal = read_deal(view, text)
+    asks_all = intent.key in ASK_ALL and not (deal.named or (deal.wares and not view.is_foreign))
+    if asks_all and len(view.transcript.goods) > 1:
+        return _all_wares(view)
     known = view.known(text, intent.sources, intent) if intent.tells else ""
     return known or (_goal(view, text, "") if intent.key == "task" else "")
+
+
+def _all_wares(view: StandInView) -> str:
+    wares = [f"{view.thing(name)} ({price})" for name, price in view.transcript.goods.items()]
+    return view.listing("wares_all", "", wares[:MOST_WARES])
 
 
 def _priced(view: StandInView, deal: Deal) -> str:
     """Return what is said of a deal that cannot be made yet, with prices; "" if it is about none."""
     goods = view.transcript.goods
     if deal.kind == "missing":
-        every = [f"{view.thing(name)} ({price})" for name, price in goods.items()]
-        none = view.phrase("not_sold_here")
-        return f"{none} {view.listing('wares_all', '', every[:MOST_WARES])}"
+        return f"{view.phrase('not_sold_here')} {_all_wares(view)}"
     if deal.kind == "refuse" and deal.wares:
         return view.phrase("no")
     wares = [name for name in deal.wares if name in goods and deal.kind in PRICED]

@@ -155,6 +155,8 @@ def _named(view: StandInView, text: str) -> tuple[dict[tuple[str, ...], int], li
         numbers = [(end, number) for end, number in every if not own[end]]
         counts = [n for end, n in numbers
                   if 0 < at - end <= BETWEEN + 1 and apart.isdisjoint(words[end + 1 : at])]  # fmt: skip
+        if fits and data.get("deal", {}).get("all") in words[max(0, at - BETWEEN) : at]:
+            counts.append(names.count(fits[0]))
         free += [number for _, number in numbers if number not in counts[-1:]]
         last = {stem(plain_words(name)[-1], ENGLISH) for name in fits}
         is_other = last.isdisjoint(stem(word, ENGLISH) for word in words)
