@@ -14,7 +14,7 @@ from evennia_ai.messages import MARK
 from evennia_ai.policy.context.situation_updates import REMEMBERED
 from evennia_ai.policy.conversation.ai_disclosure import denies, unknown
 from evennia_ai.policy.facts.terms import Cosines, parse_heard_line
-from evennia_ai.policy.replies.speech import THOUGHT, describes_assistant, is_refusal
+from evennia_ai.policy.replies.speech import THOUGHT, describes_assistant
 from evennia_ai.policy.sanitize import own_label, without_links
 from evennia_ai.policy.texts import one_of, plain_words, sentences
 
@@ -193,7 +193,7 @@ def problem_of_speech(text: str, around: CheckContext) -> str:
     words = plain_words(text)
     if THOUGHT.search(text.replace("’", "'")):
         return "it told what you think about the task"
-    if is_refusal(text) or describes_assistant(text, around.persona):
+    if describes_assistant(text, around.persona):
         return ASSISTANT
     if is_loop(text, words):
         return "it said the same again and again"

@@ -16,7 +16,6 @@ from evennia_ai.policy.replies.speech import (
     AN_AI_SPEAKS,
     assistant_margin,
     describes_assistant,
-    is_refusal,
     whole_sentences,
 )
 from evennia_ai.policy.retrieval.words import is_english
@@ -125,7 +124,7 @@ def plain_reply(
     lines = [parse_heard_line(line, "")[1] for line in heard_lines]
 
     def problem_of(sentence: str) -> str:
-        if is_refusal(sentence) or describes_assistant(sentence, ""):
+        if describes_assistant(sentence, ""):
             return ASSISTANT
         if output_checks.is_echo(sentence, lines, (name, *others)):
             return output_checks.ECHO

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from evennia_ai.messages import SAY, SPEECH, Delta, LLMReply, Sent, ToolCallRequest
 from evennia_ai.policy.replies.speech import ENDED, WORDS, Speech, spoken, whole_sentences
-from evennia_ai.policy.replies.streaming_json import PartialJson, TextFieldReader
+from evennia_ai.policy.replies.streaming_json import PartialJson, arriving_text
 from evennia_ai.policy.replies.text_tool_calls import Tools, read_text_calls, tidy_calls
 from evennia_ai.policy.texts import read_object
 from evennia_ai.policy.tool_call_modes.form import PLAIN, Call, Schema, tool_name
@@ -87,7 +87,7 @@ class NativeReader(ReplyReader):
 
     def _begun(self, call: ToolCallRequest) -> Calls:
         """Return what is whole of a call that was cut off: the sentences of a speech."""
-        words = TextFieldReader(WORDS).feed(call.arguments) if call.name == SAY else ""
+        words = arriving_text(call.arguments, WORDS) if call.name == SAY else ""
         whole = whole_sentences(words)
         is_speech = bool(whole) and words.startswith(whole)
         return [replace(spoken(whole, call.id), sent=call.sent)] if is_speech else [call]
@@ -106,8 +106,7 @@ class ArrivingCall:
 
     def __init__(self, index: int, tools: Tools) -> None:
         self._id, self._tools = f"call{index}", tools
-        self._name, self._arguments, self._unread = "", PartialJson(), ""
-        self._text_reader = TextFieldReader(WORDS)
+        self._name, self._arguments, self._said = "", PartialJson(), ""
         self._is_whole: bool | None = None  # None if a part came since it was asked
         self._sent: Callable[[], Sent] = dict
         self.speech = Speech(call_id=self._id)
@@ -122,21 +121,22 @@ class ArrivingCall:
     def add(self, delta: Delta) -> None:
         self._name, self._is_whole, self._sent = delta.tool_name or self._name, None, delta.sent
         self._arguments.add(delta.arguments)
-        self._unread += delta.arguments
 
     def words(self) -> Calls:
-        unread, self._unread = self._unread, ""
-        return self._with_sent(
-            self.speech.add(self._text_reader.feed(unread) if self._name == SAY else "")
-        )
+        text = arriving_text(self._arguments.look(), WORDS) if self._name == SAY else ""
+        if not text.startswith(self._said):
+            return []
+        new, self._said = text.removeprefix(self._said), text
+        return self._with_sent(self.speech.add(new))
 
     def end(self, is_cut_off: bool = False) -> Calls:
         calls = self.words()
-        if self.speech.begun:
-            rest = self.speech.end(is_cut_off or not self._text_reader.done)
-            return calls + self._with_sent(rest)
         call = ToolCallRequest(self._id, self._name, str(self._arguments), self._sent())
-        return tidied(call, self._tools)
+        whole = tidied(call, self._tools)
+        if not self.speech.begun:
+            return whole
+        text = (read_object(whole[0].arguments) or {}).get(WORDS)
+        return calls + self._with_sent(self.speech.end(is_cut_off or text != self._said))
 
     def _with_sent(self, calls: Calls) -> Calls:
         return [replace(call, sent=self._sent()) for call in calls]

@@ -3,29 +3,18 @@
 import json
 import re
 import tomllib
-from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
 
 from evennia_ai.messages import SAY, ToolCallRequest
 from evennia_ai.policy.facts.terms import Cosines
 from evennia_ai.policy.retrieval.words import is_english
-from evennia_ai.policy.texts import one_of, plain_words, sentences
+from evennia_ai.policy.texts import one_of, sentences
 
 FIRST_CHARS = 24  # a shorter first piece waits for the next sentence
 LONGEST_SENTENCE = 4_000  # in characters; what is longer waits for the end of the text
-ABBREVIATIONS = frozenset(
-    "mr mrs ms dr st sr jr prof capt lt sgt no vs etc mme mlle hr fr nr bzw usw ca evtl ggf sog "
-    "resp vgl inkl str sra srta ud approx".split()
-)
-OPENINGS = "([\"'“‘„«»*_¡¿"
-# An end is known only with the first letter behind it: 'Go!" he said' and "Oui ! » dit-il" go on.
-SENTENCE_END = re.compile(
-    r"""(?<![.!?…])[.!?…]++(?:["”“’'*_)\]»«]|\s»(?=\s))*+"""
-    rf"(?=\s++(?!»\s)[{re.escape(OPENINGS)}]*+[^{re.escape(OPENINGS)}])"
-    r"|(?<![。！？])[。！？]++[」』”’）】]*+(?=[^」』”’）】。！？])"
-)
-LAST_WORD = re.compile(r"(?<![^\W_])([^\W_]++)\.\Z")
+OPENINGS = " \n([\"'“‘„«»*_¡¿"
+# "z.B.", "Hr.", "3.": a letter or two consonants, or a small number.
+ABBREVIATION = re.compile(r"(?<![^\W_])(?:\d\d?|[b-df-hj-np-tv-z]{1,4})\.\Z", re.IGNORECASE)
 WORDS = "text"
 SPEECH_ID = "speech"
 ENDED = re.compile(r"[.!?…。！？][\"'”’»)*_」』）]*\Z")
@@ -40,17 +29,17 @@ class SentenceSplitter:
 
     def __init__(self) -> None:
         self._text = ""  # not yet returned
-        self._first = True
-        self._goes_on = True  # False once the text has no end where a sentence ends
+        self._least_chars = FIRST_CHARS
 
     def feed(self, text: str) -> list[str]:
         """Add a part of the text; return the sentences that are finished now."""
         self._text += text
-        pieces = []
-        while self._goes_on and (end := self._find_end()) is not None:
-            pieces.append(self._text[:end].strip())
-            self._text = self._text[end:].lstrip()
-            self._first = False
+        pieces, piece = list[str](), ""
+        for part in sentences(self._text) if len(self._text) <= LONGEST_SENTENCE else ():
+            if piece and self._is_whole(piece.strip(), part.lstrip(OPENINGS)):
+                pieces.append(piece.strip())
+                self._text, piece, self._least_chars = self._text[len(piece) :], "", 1
+            piece += part
         return pieces
 
     def rest(self) -> str:
@@ -58,25 +47,11 @@ class SentenceSplitter:
         left, self._text = self._text.strip(), ""
         return left
 
-    def _find_end(self) -> int | None:
-        for match in SENTENCE_END.finditer(self._text):
-            too_short = self._first and len(self._text[: match.end()].strip()) < FIRST_CHARS
-            if not too_short and self._ends_sentence(match.start(), match.end()):
-                return match.end()
-        self._goes_on = len(self._text) < LONGEST_SENTENCE
-        return None
-
-    def _ends_sentence(self, start: int, end: int) -> bool:
-        """Return False behind an abbreviation or a number, or before a lower-case letter."""
-        following = self._text[end:].lstrip()
-        if self._text[start] not in "。！？" and following.lstrip(OPENINGS)[:1].islower():
+    def _is_whole(self, piece: str, following: str) -> bool:
+        """Return True if a piece is long enough, and no abbreviation, and no sentence goes on."""
+        if len(piece) < self._least_chars or ABBREVIATION.search(piece):
             return False
-        word = LAST_WORD.search(self._text, max(0, start - 24), start + 1)
-        if self._text[start] != "." or self._text[start : start + 2] == ".." or word is None:
-            return True
-        if word[1].isdigit():  # "3." may go on
-            return len(word[1]) > 2
-        return word[1].lower() not in ABBREVIATIONS and (len(word[1]) > 1 or word[1] == "I")
+        return bool(following) and not following[0].islower()
 
 
 class Speech:
@@ -133,38 +108,6 @@ I_OR_AS = (
 NO = r"no|not|never|nothing|kein\w*|nicht|pas|nie|niet|geen|told|afraid"
 CALLS_ITSELF = rf"(?:{I_OR_AS})[ '](?:(?!(?:{NO})\b)[\w—-]+[ ']){{0,4}}?{AN_AI}"
 I_AM = r"I(?: am|'m) (?:just |only |simply |actually |merely |here as )?"
-# A refusal of nothing in particular has no words but these, up to a mark. Of each language: what
-# is refused | of what | an apology | all else. In English it needs no apology: "Dabei kann ich dir
-# nicht helfen, frag Mira" may be said.
-HOLLOW = """
-help assist assistance comply fulfill fulfil engage process generate | that this these those such
- question questions request requests task topic conversation | sorry afraid unfortunately apologies
- apologize | i am i'm it i can but can can't cannot won't will not unable be able to here you with
- in on any anything your kind of my the for as have would at moment time right now just only further
-continue discuss respond provide answer + that this it these any information question conversation
- request | sorry afraid unfortunately apologize | i am i'm can't cannot won't not unable able to but
- you with in on your the at moment
-helfen weiterhelfen behilflich unterstützen erfüllen beantworten + dabei damit hierbei hier diese
- diesen dieser diesem ihnen | leid leider bedaure | es tut mir aber da ich kann bin nicht keine sie
- dir euch in der lage zu sein bei anfrage frage
-aider assister répondre t'aider + cela ça ce cette votre | désolé désolée regrette malheureusement
- | je suis mais ne peux puis pas vous avec à dans sur demande question
-ayudar ayudarte ayudarle ayudarles asistir asistirte asistirle + eso esto esa ese tu su | siento
- lamento lamentablemente | lo pero no puedo con en solicitud pregunta
-aiutare aiutarti aiutarvi aiutarla aiutarle assisterti + questo questa queste ciò tale | dispiace
- spiacente purtroppo | mi ma non posso sono con in richiesta
-ajudar ajudá lo la + isso isto nisso nisto esse essa este esta | desculpe lamento muito
- infelizmente | sinto mas eu não posso te lhe com solicitação
-помочь выполнить обработать + этим этом этот вашим ваш таким такой | извини извините прости простите
- сожалению | к но я не могу вам тебе с в запрос запросом
-pomóc + tym tej tą | przepraszam przykro niestety | mi ale nie mogę jestem w stanie ci panu pani z
-helpen assisteren + daar hier dit dat deze die | spijt sorry helaas | het me maar ik kan niet je u
- bij mee met"""
-NEGATIONS = frozenset(
-    "can't cannot won't not unable nicht keine pas no non não не nie niet".split()
-)
-REASONS = frozenset("as because since due weil da car porque perché потому bo omdat".split())
-CLAUSE_MARK, SENTENCE_MARK = re.compile(r"[,–—]"), re.compile(r"[.!?;:…\n]+")
 SELF_DESCRIPTIONS = (
     CALLS_ITSELF,
     rf"{I_AM}an? (?:virtual|digital|automated|helpful) assistant\b",
@@ -180,6 +123,10 @@ SELF_DESCRIPTIONS = (
     r"I(?: am|'m) (?:always |just |only |not )?here to (?:assist|answer|provide)\b",
     r"I(?: am|'m) (?:always )?here to help(?: you)?[.!,]",
     r"any other questions\b|can I assist you\b",
+    (
+        r"(?:can't|cannot|unable to|able to) (?:assist|help (?:you )?with (?:that|this)"
+        r"|(?:\w+ ){1,2}this (?:request|conversation))\b"
+    ),
     r"(?:not sure|don't know|don't understand) what you(?:'re| are) (?:asking|referring to)\b",
     r"(?:sure|know|understand) what you (?:mean by ['‘\"]|want to (?:do|say)\b)",
     r"I(?: am|'m|'m not| am not) (?:\w+ )?(?:programmed|designed|trained) to\b",
@@ -227,37 +174,6 @@ THOUGHT = re.compile(
     r"|I have to|we need to) (?:think about how|break|analy[sz]e|respond|process|parse|craft)",
     re.IGNORECASE,
 )
-
-
-def is_refusal(words: str) -> bool:
-    """Return True for "I'm sorry, but I can't assist with that" in one of nine languages."""
-    parts = SENTENCE_MARK.split(words)
-    clauses = [[plain_words(part) for part in CLAUSE_MARK.split(item)] for item in parts]
-    return any(refuses(row, sentence) for sentence in clauses for row in HOLLOW_ROWS)
-
-
-HOLLOW_ROWS = [
-    ("+" in row, *(frozenset(part.split()) for part in re.split("[|+]", row)))
-    for row in HOLLOW.replace("\n ", " ").split("\n")[1:]
-]
-
-
-def refuses(row: Sequence[Any], clauses: Iterable[Sequence[str]]) -> bool:
-    """Return True if clauses of a sentence, words in lower case, refuse help and no more.
-
-    ``row`` is one of `HOLLOW_ROWS`: whether it needs an apology, and its four sets of words.
-    """
-    needs_both, helping, about, sorry, rest = row
-    run, is_whole, denies = set[str](), True, False
-    for words in clauses:
-        cut = next((at for at, word in enumerate(words) if at and word in REASONS), len(words))
-        is_hollow = (helping | about | sorry | rest).issuperset(words[:cut])
-        is_whole = is_whole and is_hollow and cut == len(words)
-        run = run.union(words[:cut]) if is_hollow else set()
-        denies = not (helping.isdisjoint(run) or NEGATIONS.isdisjoint(run))
-        if denies and about & run and (sorry & run or not needs_both):
-            return True
-    return is_whole and denies and bool(sorry & run)
 
 
 def describes_assistant(words: str, persona: str) -> bool:

@@ -1,23 +1,28 @@
 """Read JSON that a model wrote: wrong in small ways, or still arriving."""
 
+import json
 import re
 from typing import Any
 
-from evennia_ai.policy.texts import BoundedPattern, read_object
+from pydantic_core import from_json
+
+from evennia_ai.policy.texts import as_dict, as_text, read_object
 
 DEPTH = 8
+# A mark inside a string need not be escaped, if nothing behind it looks like an end.
+STRING = r"{0}(?:[^{0}\\]|\\[\s\S]|{0}(?!\s*+(?:[,:=}}\])<]|\Z)))*+{0}"
+TOKEN = re.compile(
+    r"(?P<string>" + "|".join(STRING.format(mark) for mark in "\"'") + r"|“[^”]*+”)"
+    r"|(?P<opening>\{\{?|\(\(?|\[)|(?P<closing>[})\]])|(?P<joint>[,:=])"
+    r"|(?P<number>-?\d{1,30}+(?:\.\d{1,30}+)?+(?:[eE][+-]?\d{1,2}+)?+)(?![\w.])"
+    r"|(?P<literal>true|false|null|True|False|None)\b"
+    r"|(?P<key>[^\W\d]\w{0,63})(?=\s*+[:=])"
+)
 SPACE = re.compile(r"\s*+")
-# What ends a string or stands before an escaped character, by the mark that opens it. The mark
-# itself need not be escaped inside, if nothing behind it looks like an end.
-IN_STRING = {'"': re.compile(r'["\\]'), "'": re.compile(r"['\\]"), "“": re.compile("”")}
-BEHIND_STRING = frozenset(",:=}])<") | {""}
 ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|[\s\S])")
 ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
-KEY = re.compile(r"[^\W\d]\w{0,63}")
-NUMBER = re.compile(r"-?\d{1,30}+(?:\.\d{1,30}+)?+(?:[eE][+-]?\d{1,2}+)?+(?![\w.])")
-LITERAL = re.compile(r"(true|false|null|True|False|None)\b")
-LITERALS = {"true": True, "True": True, "false": False, "False": False}
-CLOSING = {"{": "}", "(": ")", "[": "]"}
+IN_JSON = {"None": "null", "True": "true", "False": "false", "=": ":", "(": "{", ")": "}"}
+CLOSING = {"{": "}", "(": ")", "[": "]", "{{": "}}", "((": "))"}
 END_MARK = re.compile(r"</\w|```")  # stands for the closing brackets a model forgot before it
 
 
@@ -35,8 +40,9 @@ class LooseReader:
     def read(self, at: int) -> tuple[Any, int] | None:
         """Return the value that begins at a position and its end, None if there is none whole."""
         try:
-            return self._value(at, 0)
-        except Unreadable:
+            written, end = self._written(at)
+            return json.loads(written), end
+        except (Unreadable, ValueError):
             return None
 
     def charge(self, steps: int) -> None:
@@ -45,97 +51,47 @@ class LooseReader:
         if self.steps_left < 0:
             raise Unreadable
 
-    def _space(self, at: int) -> int:
-        match = SPACE.match(self.text, at)
-        return match.end() if match else at
+    def _written(self, end: int) -> tuple[str, int]:
+        """Return the value at a position as JSON, if it is one, and its end; raises Unreadable."""
+        parts, closings = list[str](), list[str]()
+        while not parts or closings:
+            at = SPACE.match(self.text, end).end() if parts else end  # type: ignore[union-attr]
+            token = TOKEN.match(self.text, at)
+            if token is None and closings and END_MARK.match(self.text, at):
+                return without_comma(parts) + "".join(map(as_json, closings[::-1])), at
+            end = token.end() if token else len(self.text)
+            self.charge(1 + (end - at) // 32)
+            if token is None or len(closings) > DEPTH:
+                raise Unreadable
+            text, kind = token[0], token.lastgroup
+            if kind == "opening":
+                closings.append(CLOSING[text])
+            elif kind == "closing":
+                closing = closings.pop() if closings else ""
+                if closing[:1] != text:
+                    raise Unreadable
+                end += closing != text and self.text[end : end + 1] == text
+                parts = [without_comma(parts)]
+            parts.append(as_json(text, kind))
+        return "".join(parts), end
 
-    def _value(self, at: int, depth: int) -> tuple[Any, int]:
-        self.charge(1)
-        char = self.text[at : at + 1]
-        if depth > DEPTH or not char:
-            raise Unreadable
-        if char in IN_STRING:
-            return self._string(at)
-        if char in "{(":
-            return self._object(at, depth)
-        if char == "[":
-            return self._list(at, depth)
-        return self._scalar(at)
 
-    def _string(self, at: int) -> tuple[str, int]:
-        mark, text, end = IN_STRING[self.text[at]], self.text, at + 1
-        while match := mark.search(text, end):
-            end = match.end() + (match[0] == "\\")
-            if match[0] == "\\":
-                continue
-            behind = self._space(end)
-            if match[0] == "”" or text[behind : behind + 1] in BEHIND_STRING:
-                self.charge((end - at) // 64)
-                return unescaped(text[at + 1 : match.start()]), end
-        self.charge(1 + (len(text) - at) // 16)
-        raise Unreadable
+def without_comma(parts: list[str]) -> str:
+    """Return tokens as one text, without a comma at its end."""
+    return "".join(parts).removesuffix(",")
 
-    def _scalar(self, at: int) -> tuple[Any, int]:
-        if literal := LITERAL.match(self.text, at):
-            return LITERALS.get(literal[0]), literal.end()
-        if number := NUMBER.match(self.text, at):
-            digits = number[0]
-            return (int(digits) if digits.lstrip("-").isdigit() else float(digits)), number.end()
-        raise Unreadable
 
-    def _list(self, at: int, depth: int) -> tuple[list[Any], int]:
-        values: list[Any] = []
-        at = self._space(at + 1)
-        while (end := self._closed(at, "]")) is None:
-            value, at = self._value(at, depth + 1)
-            values.append(value)
-            at = self._comma(at, "]")
-        return values, end
-
-    def _object(self, at: int, depth: int) -> tuple[dict[str, Any], int]:
-        opening, fields = self.text[at], {}
-        closing = CLOSING[opening]
-        at = self._space(at + 1)
-        doubled = self.text[at : at + 1] == opening
-        at = self._space(at + 1) if doubled else at
-        while (end := self._closed(at, closing)) is None:
-            key, at = self._key(at)
-            fields[key], at = self._value(at, depth + 1)
-            at = self._comma(at, closing)
-        return fields, end + (doubled and self.text[end : end + 1] == closing)
-
-    def _key(self, at: int) -> tuple[str, int]:
-        self.charge(1)
-        if self.text[at : at + 1] in IN_STRING:
-            key, at = self._string(at)
-        elif name := KEY.match(self.text, at):
-            key, at = name[0], name.end()
-        else:
-            raise Unreadable
-        at = self._space(at)
-        if self.text[at : at + 1] not in (":", "="):
-            raise Unreadable
-        return key, self._space(at + 1)
-
-    def _comma(self, at: int, closing: str) -> int:
-        """Return the position behind a comma, which may only be missing before the end."""
-        at = self._space(at)
-        if self.text[at : at + 1] == ",":
-            return self._space(at + 1)
-        if self._closed(at, closing) is None:
-            raise Unreadable
-        return at
-
-    def _closed(self, at: int, closing: str) -> int | None:
-        if self.text[at : at + 1] == closing:
-            return at + 1
-        return at if END_MARK.match(self.text, at) else None
+def as_json(text: str, kind: str | None = "closing") -> str:
+    """Return a token as JSON spells it."""
+    if kind == "number":
+        return repr(int(text) if text.lstrip("-").isdigit() else float(text))
+    if kind in ("string", "key"):
+        return json.dumps(unescaped(text if kind == "key" else text[1:-1]))
+    return IN_JSON.get(text, text if kind == "literal" else IN_JSON.get(text[0], text[0]))
 
 
 def unescaped(text: str) -> str:
     """Return a string's text without escapes; a lone half of a character becomes U+FFFD."""
-    if "\\" not in text:
-        return text
     plain = ESCAPE.sub(
         lambda match: (
             chr(int(match[1][1:], 16)) if len(match[1]) > 1 else ESCAPED.get(match[1], match[1])
@@ -145,43 +101,19 @@ def unescaped(text: str) -> str:
     return plain.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-STRING_END = re.compile(r'\A[^"\\]*+(?:\\[\s\S][^"\\]*+)*+"')  # from behind the opening quote
-HEX, HIGH, LOW = "[0-9a-fA-F]{4}", "[dD][89abAB][0-9a-fA-F]{2}", "[dD][c-fC-F][0-9a-fA-F]{2}"
-# A high surrogate waits for what follows it, since the two may be one character.
-WHOLE_ESCAPES = re.compile(
-    rf"(?:[^\\]++|\\[^u]|\\u(?!{HIGH}){HEX}|\\u{HIGH}\\u{LOW}"
-    rf"|\\u{HIGH}(?=[^\\]|\\[^u]|\\u(?!{LOW}){HEX}))*+"
-)
-LONGEST = 1_000  # characters before a text that is read early: each part reads them anew
+def arriving_text(arrived: str, name: str) -> str:
+    """Return what has arrived of the text of one field of a JSON object, "" if there is none.
 
-
-class TextFieldReader:
-    """A reader of the text of one field, while the JSON object that has it arrives.
-
-    It passes over text before the object, such as a code fence, and over other fields. Of a name
-    that comes again the first text counts. Behind brackets there are no early words.
+    It passes over text before the object, such as a code fence.
     """
-
-    def __init__(self, name: str) -> None:
-        self.done = False  # True once the text is whole
-        opening = rf'[^{{}}]*+\{{[^{{}}\[\]]*?(?<!\\)"{name}"\s*+:\s*+"'
-        self._opening = BoundedPattern(opening, LONGEST)
-        self._unread, self._in_text = "", False
-
-    def feed(self, part: str) -> str:
-        """Add a part of the object; return what it adds to the text."""
-        if self.done or (len(self._unread) >= LONGEST and not self._in_text):
-            return ""
-        self._unread += part
-        if not self._in_text:
-            opening = self._opening.match(self._unread)
-            if opening is None:
-                return ""
-            self._in_text, self._unread = True, self._unread[opening.end() :]
-        unread, end = self._unread, STRING_END.match(self._unread)
-        part = unread[: end.end() - 1] if end else WHOLE_ESCAPES.match(unread)[0]  # type: ignore[index]
-        self.done, self._unread = end is not None, unread[len(part) :]
-        return unescaped(part)
+    text = arrived[max(0, arrived.find("{")) :]
+    for spelling in (text, text.replace("\n", "\\n")):
+        try:
+            fields = from_json(spelling, allow_partial="trailing-strings")
+        except ValueError:
+            continue
+        return as_text(as_dict(fields).get(name))
+    return ""
 
 
 class PartialJson:

@@ -62,13 +62,10 @@ def test_a_question_is_not_given_back(heard, words, spoken):
 @pytest.mark.parametrize(
     "words",
     [
-        "I'm sorry, I can't help you.",
-        "I'm not here to help with that.",
         "I'm sorry, but I'm not able to help with that right now.",
         "Unfortunately, I cannot assist you with this request.",
         "I'm here to assist you with any questions you may have.",
         "I am not programmed to feel.",
-        "I'm sorry, I can't answer that question.",
         "Could you please provide more context?",
         "I don't have access to that information.",
         "I'm here to help you.",
@@ -78,8 +75,6 @@ def test_a_question_is_not_given_back(heard, words, spoken):
         "I'm sorry, but I don't know what you mean by 'do and say to Ann'.",
         "I can't remember. Please let me know if you have any other questions.",
         "How can I assist you?",
-        "Es tut mir leid, ich kann dir nicht helfen.",
-        "Lo siento, no puedo ayudarte.",
     ],
 )
 def test_the_voice_of_a_hosted_assistant_is_refused(words):
