@@ -91,12 +91,6 @@ class DeadlineExceeded(ProviderUnavailable):
     kind = "deadline"
 
 
-class EndpointSilent(ProviderUnavailable):
-    """The endpoint sent nothing for too long; the same question is not asked there again."""
-
-    kind = "silent"
-
-
 class CircuitOpen(ProviderUnavailable):
     """The circuit breaker is open, since the endpoint failed often: no call was made."""
 

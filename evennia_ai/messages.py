@@ -148,7 +148,6 @@ class LLMReply:
     usage: Usage | None = None
     model: str = ""
     timings: Timings | None = None
-    first_s: float | None = field(default=None, compare=False)  # until a stream's first part
     # what the endpoint refused of the request, with its words: it was asked again without
     refused: Mapping[str, str] = field(default_factory=dict, compare=False)
     from_fallback: bool = False  # True if the fallback of the asked profile sent it

@@ -10,12 +10,10 @@ those in `CACHE_BREAKPOINTS` get hints about its reusable part.
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
 import uuid
-from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property, partial
@@ -32,18 +30,11 @@ from evennia_ai.llm import refusals
 from evennia_ai.llm.endpoints import Endpoint, find_endpoint, name_character, pseudonym
 from evennia_ai.llm.fields_beside import parse_body
 from evennia_ai.llm.loop_thread import LoopThread
-from evennia_ai.llm.openai_stream import (
-    LastActivity,
-    OnDelta,
-    SilenceWatch,
-    SilentStream,
-    read_body,
-)
+from evennia_ai.llm.openai_stream import OnDelta, read_body
 from evennia_ai.llm.refusals import REPLY_LIMITS, STREAM, quoted_words, refused_part, without_parts
 from evennia_ai.llm.reply_body import BrokenStream, ReplyBody, unwrap
 from evennia_ai.llm.sdk_clients import SdkClients, UnwantedBody, causes_of, connection_trouble
 from evennia_ai.messages import Delta, LLMReply, ToolCallRequest, WireMessage
-from evennia_ai.policy.limits.endpoints import EndpointFacts, longest_silence
 from evennia_ai.policy.redaction import mask_key
 from evennia_ai.policy.replies.reply_reader import parameters, reply_reader
 from evennia_ai.policy.replies.text_tool_calls import read_text_calls
@@ -67,14 +58,13 @@ class RawResponse:
 
 @dataclass(frozen=True)
 class ProviderRequest:
-    """One request: what is sent where, who hears of its parts, how long it may be silent."""
+    """One request: what is sent where, and who hears of the parts of its reply."""
 
     endpoint: Endpoint
     profile: ModelProfile
     request: LLMRequest
     headers: Mapping[str, str]
     on_delta: OnDelta | None
-    patience_s: float | None
     calls: Sequence[ToolCallRequest] | None  # passed on so far; None: the deltas themselves are
 
     @property
@@ -108,16 +98,14 @@ class OpenAIClient:
         environ: Mapping[str, str],
         read_timeout_s: float = 120.0,
         most_bytes: int = MAX_REPLY_BYTES,
-        patience: Callable[[EndpointFacts, int], float | None] = longest_silence,
         game: str = "",
     ) -> None:
         """Set the client up; the first request imports the SDK."""
         self._loop_thread = loop_thread
         self._environ = environ  # holds the keys
-        self._patience, self._game = patience, game
+        self._game = game
         # The gateway keeps deadlines; ``read_timeout_s`` is for a silent server.
         self._clients = SdkClients(read_timeout_s, most_bytes)
-        self._pulses: defaultdict[Endpoint, LastActivity] = defaultdict(LastActivity)
         loop_thread.on_stop(self._clients.close)
 
     def warm_up(self) -> Deferred[None]:
@@ -134,7 +122,7 @@ class OpenAIClient:
         out and asked for again (`refused_part`); the reply tells it.
 
         Fires with the reply, in whose ``raw`` it is as the endpoint sent it. Fails with
-        ProviderMisconfigured (key, address, model's name), EndpointSilent (see `longest_silence`),
+        ProviderMisconfigured (key, address, model's name),
         ProviderUnavailable (not reached, too slow, 408, 429, 5xx, no chat completion, too many
         bytes), QuotaExhausted, ContextOverflow or ProviderRejected (any other 4xx). Each error
         carries the status, the provider's code and the seconds to wait, if the server sent them.
@@ -167,7 +155,6 @@ class OpenAIClient:
             request,
             {} if turn is None else number,
             on_delta,
-            self._patience(profile.told, request.tokens) if on_delta else None,
             None if on_call is None else calls,
         )
         sent = self._loop_thread.submit(self._ask(asking))
@@ -230,13 +217,11 @@ class OpenAIClient:
         endpoint, profile = asking.endpoint, asking.profile
         body, content = ReplyBody(profile.key), b""
         refusal: refusals.EndpointRefusal | None = None
-        clock, pulse = asyncio.get_running_loop().time, self._pulses[endpoint]
-        watch = SilenceWatch(pulse, asking.patience_s, profile.is_local, clock)
         try:
-            await watch.over(self._send(asking, body, watch))
+            await self._send(asking, body)
             if body.failure is None:
                 reply = body.reply(lambda: uuid.uuid4().hex[:9])
-                return replace(reply, first_s=watch.first_s, refused=asking.refused)
+                return replace(reply, refused=asking.refused)
             refusal = refusals.read_refusal(body.failure, endpoint.key, utc_now())
         except Exception as error:  # noqa: BLE001  # the port promises a ProviderError for any error
             response, explanation = response_of(error), explain(error, endpoint)
@@ -261,12 +246,12 @@ class OpenAIClient:
         is_broken = has_begun and not isinstance(explanation, errors.ContextOverflow)
         raise refusals.broken_off(explanation, endpoint) if is_broken else explanation
 
-    async def _send(self, asking: ProviderRequest, body: ReplyBody, watch: SilenceWatch) -> None:
+    async def _send(self, asking: ProviderRequest, body: ReplyBody) -> None:
         client = self._clients.client_for(asking.endpoint)
         async with client.chat.completions.with_streaming_response.create(
             model="", messages=[], extra_body=dict(asking.body), extra_headers=asking.headers
         ) as response:
-            await read_body(response.iter_bytes(), body, asking.on_delta, watch.hear)
+            await read_body(response.iter_bytes(), body, asking.on_delta)
 
 
 def response_of(error: Exception) -> Any:
@@ -283,8 +268,6 @@ def explain(error: Exception, endpoint: Endpoint) -> errors.ProviderError:
     unwanted = next((cause for cause in causes_of(error) if isinstance(cause, UnwantedBody)), None)
     if unwanted is not None:
         return errors.ProviderUnavailable(f"{address} sent {unwanted}: it was not read.")
-    if isinstance(error, SilentStream):
-        return errors.EndpointSilent(f"{address} {error}; the call was given up.")
     if isinstance(error, BrokenStream):
         return errors.ProviderUnavailable(f"{address} sent no complete reply: {error}.")
     if trouble := connection_trouble(error):

@@ -12,10 +12,9 @@ from twisted.python.failure import Failure
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import ProviderUnavailable
 from evennia_ai.llm.openai_client import OpenAIClient
-from evennia_ai.llm.openai_stream import LastActivity, SilenceWatch
 from evennia_ai.messages import Delta, ToolCallRequest
 from evennia_ai.policy.call_record import PromptTrace
-from evennia_ai.policy.limits.retry import RetryLimits, may_fall_back, retry_delay
+from evennia_ai.policy.limits.retry import RetryLimits, retry_delay
 from evennia_ai.ports import LLMRequest
 from tests.provider.model_faults import MODEL
 from tests.provider.stub_stream import BREAKS
@@ -271,78 +270,3 @@ def test_a_refusal_that_stays_is_told_and_not_remembered(
     assert len(provider.requests()) == 2
     pump.wait(client.complete(request_, profile))
     assert "stream_options" in provider.requests()[-1]["body"]
-
-
-# --- streams that say nothing ---------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("begun", [True, False])
-def test_a_silent_stream_is_given_up_and_not_asked_for_there_again(
-    pump, loop_thread, provider, profile, *, request_, deltas, begun, eventually
-):
-    client = OpenAIClient(loop_thread, {"STUB_KEY": KEY}, patience=lambda _facts, _tokens: 0.2)
-    pump.wait(client.complete(request_, profile))
-    deltas.clear()
-    if begun:
-        provider.queue({"text": "Good evening.", "stream": {"break": "stall", "after": 3}})
-    else:
-        provider.fault("hang")
-    error = pump.error(client.complete(request_, profile))
-    assert isinstance(error, ProviderUnavailable)
-    assert (error.begun, bool(deltas)) == (begun, begun)
-    assert "sent nothing for 0 s; the call was given up." in str(error)
-    assert retry_delay(error, 1, 60.0, 0.0, RetryLimits()) is None
-    assert may_fall_back(error) is not begun
-    eventually(lambda: "left" in provider.records()[-1])
-
-
-def test_a_whole_reply_is_waited_for_however_long_it_takes(
-    pump, loop_thread, provider, profile, request_
-):
-    client = OpenAIClient(loop_thread, {"STUB_KEY": KEY}, patience=lambda _facts, _tokens: 0.01)
-    provider.control(latency=0.3)
-    assert pump.wait(client.complete(replace(request_, on_delta=None), profile)).tool_calls
-
-
-def test_a_reply_tells_how_long_its_first_part_took(pump, client, provider, profile, request_):
-    assert pump.wait(client.complete(request_, profile)).first_s > 0
-    assert pump.wait(client.complete(replace(request_, on_delta=None), profile)).first_s is None
-
-
-class Loop:
-    """A loop's clock, and the streams of one endpoint."""
-
-    def __init__(self):
-        self.time, self.pulse = 1_000.0, LastActivity(999.0)
-
-    def ask(self, is_local=True):
-        return SilenceWatch(self.pulse, 20.0, is_local, lambda: self.time)
-
-
-def test_a_stream_that_waits_while_earlier_ones_come_is_not_silent():
-    loop = Loop()
-    first, second = loop.ask(), loop.ask()
-    loop.time += 15
-    first.hear()
-    loop.time += 15
-    assert (first.silent_s, second.silent_s) == (15, 15)
-    first.hear()
-    assert second.silent_s == 0
-
-
-def test_a_stream_that_a_later_one_overtook_is_silent_from_its_start():
-    loop = Loop()
-    first = loop.ask()
-    loop.time += 5
-    loop.ask().hear()
-    loop.time += 15
-    assert first.silent_s == 20
-
-
-def test_a_stream_that_has_begun_is_silent_whatever_others_do():
-    loop = Loop()
-    first, second = loop.ask(), loop.ask()
-    first.hear()
-    loop.time += 15
-    second.hear()
-    assert first.silent_s == 15

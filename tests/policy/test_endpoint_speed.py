@@ -12,15 +12,11 @@ from evennia_ai.policy.limits.endpoints import (
     LOCAL_DEADLINE_S,
     LONGEST_DEADLINE_S,
     NEW_SHARE,
-    NOTHING_KNOWN,
-    SILENCE_S,
     UNKNOWN,
     EndpointFacts,
     Speed,
-    after_reply,
     is_local,
     local_deadline,
-    longest_silence,
     measure_speed,
     read_facts,
     should_store,
@@ -149,31 +145,3 @@ def test_any_new_fact_is_stored_but_of_a_speed_only_a_change_of_more_than_a_quar
 )
 def test_a_server_of_ones_own_is_known_by_its_address(address, local):
     assert is_local(address) is local
-
-
-def known(first_s=None, read=None, answered=True):
-    return EndpointFacts(speed=Speed(read, None), answered=answered, first_s=first_s)
-
-
-@pytest.mark.parametrize(
-    ("facts", "seconds"),
-    [
-        (known(), SILENCE_S),
-        (known(first_s=2.0), SILENCE_S),
-        (known(first_s=12.0), 36.0),
-        (known(read=80.0), 25.0),
-        (known(answered=False), None),
-    ],
-)
-def test_a_stream_may_be_silent_for_as_long_as_its_endpoint_needs(facts, seconds):
-    assert longest_silence(facts, 2_000) == seconds
-
-
-def test_the_usual_first_part_follows_the_replies_and_is_never_stored():
-    facts = after_reply(NOTHING_KNOWN, LLMReply("", first_s=2.0), 5.0)
-    assert facts.first_s == 2.0
-    facts = after_reply(facts, LLMReply("", first_s=4.0), 5.0)
-    assert 2.0 < facts.first_s < 4.0
-    assert after_reply(facts, LLMReply(""), 5.0).first_s == facts.first_s
-    assert after_reply(facts, replace(timed(), first_s=60.0), 5.0).first_s == facts.first_s
-    assert read_facts(stored_facts(facts)).first_s is None

@@ -13,7 +13,6 @@ from evennia_ai.errors import (
     CircuitOpen,
     ContextOverflow,
     DeadlineExceeded,
-    EndpointSilent,
     ProviderMisconfigured,
     ProviderRejected,
     ProviderUnavailable,
@@ -124,7 +123,7 @@ LIMITS = RetryLimits()
 @pytest.mark.parametrize(
     "kind",
     [
-        Busy, CircuitOpen, ContextOverflow, DeadlineExceeded, EndpointSilent, ProviderMisconfigured,
+        Busy, CircuitOpen, ContextOverflow, DeadlineExceeded, ProviderMisconfigured,
         ProviderRejected, QuotaExhausted,
     ],
 )  # fmt: skip

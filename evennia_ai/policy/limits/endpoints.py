@@ -19,8 +19,6 @@ TOLERANCE = 0.25
 LOCAL_DEADLINE_S = 60.0
 FIRST_DEADLINE_S = 120.0  # the server may have to load the model first
 LONGEST_DEADLINE_S = 180.0
-SILENCE_S = 20.0
-SLOWER = 3.0  # than the usual first token
 LOAD = 2.0  # other calls share the machine
 REPLY_SHARE = 0.5  # few replies use up max_reply_tokens
 REFUSED_S = 24 * 3_600.0  # then what was refused is tried again
@@ -96,7 +94,6 @@ class EndpointFacts:
     refused_at: float = 0.0  # the newest of it, in seconds of the epoch
     # Since the server start, never stored:
     answered: bool = False
-    first_s: float | None = None  # usually until a stream's first part, if no speed is reported
 
 
 NOTHING_KNOWN = EndpointFacts()
@@ -111,17 +108,8 @@ def after_reply(
         refused_at=facts.refused_at if reply.refused.keys() <= facts.refused.keys() else now,
         speed=smooth_speed(facts.speed, measure_speed(reply, took_s)),
         answered=True,
-        first_s=_smooth(facts.first_s, None if reply.timings else reply.first_s),
         refused={**facts.refused, **reply.refused},
     )
-
-
-def longest_silence(facts: EndpointFacts, prompt_tokens: int) -> float | None:
-    """Return for how many seconds a stream may bring nothing; None before the first answer."""
-    if not facts.answered:
-        return None
-    reading_s = facts.speed.seconds_for(prompt_tokens, 0)
-    return max(SILENCE_S, SLOWER * (facts.first_s or 0.0), reading_s)
 
 
 def should_store(stored: EndpointFacts, facts: EndpointFacts) -> bool:
@@ -141,7 +129,7 @@ FACTS = TypeAdapter(EndpointFacts)
 
 
 def stored_facts(facts: EndpointFacts) -> dict[str, object]:
-    values: dict[str, object] = FACTS.dump_python(facts, exclude={"answered", "first_s"})
+    values: dict[str, object] = FACTS.dump_python(facts, exclude={"answered"})
     return values
 
 

@@ -26,7 +26,7 @@ UNIT = re.compile(r"(?<![\d.])(\d++(?:\.\d++)?) ?(ms|milli|[hms])", re.IGNORECAS
 UNITS_S = {"ms": 0.001, "milli": 0.001, "s": 1.0, "m": 60.0, "h": 3_600.0}
 
 LOADING_PAUSE_S = 1.0
-FINAL = (errors.Busy, errors.CircuitOpen, errors.DeadlineExceeded, errors.EndpointSilent)
+FINAL = (errors.Busy, errors.CircuitOpen, errors.DeadlineExceeded)
 # What may be the endpoint's fault, not the request's.
 FAULTS = (errors.ProviderUnavailable, errors.ProviderMisconfigured, errors.QuotaExhausted)
 
