@@ -62,7 +62,7 @@ ROOMS = (
     ),
     Room("store", 5, EDGE, "the tables and the characters' records; alone writes them"),
     Room("turn", 5, DEFERREDS, "one turn of thought: prompt, ReAct loop, tool calls, fallback"),
-    Room("llm", 5, EDGE, "the way to a model: gateway, client, probe, tokenizers"),
+    Room("llm", 5, EDGE, "the way to a model: gateway, client, endpoints"),
     Room("memory", 6, EDGE, "the search index and the embedders"),
     Room("sleep", 7, DEFERREDS, "a sleep pass, its steps, and compaction"),
     Room("mind", 8, DEFERREDS, "one assistant: its parts, put together once; its tick; dry runs"),

@@ -17,7 +17,6 @@ from evennia_ai.game.presence import GamePresence
 from evennia_ai.game.settings import effective_settings
 from evennia_ai.game.sleep_state import GameSleep
 from evennia_ai.game.tick_scheduler import GameAssistantStatus, TickScheduler
-from evennia_ai.llm.tokenizers import count_for
 from evennia_ai.memory.index_cache import MixedSearch
 from evennia_ai.memory.recall_index import RecallIndex
 from evennia_ai.messages import Authors, IncomingEvent
@@ -28,8 +27,8 @@ from evennia_ai.policy.conversation.persona_and_lore import Persona, with_names
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.policy.tokens import CountText, estimate_tokens
 from evennia_ai.policy.tool_call_modes.wire_order import count_stored
-from evennia_ai.ports import Memories, MindContext, OfferedTools, RequestSizes
-from evennia_ai.ports.extension import memory_sources
+from evennia_ai.ports import Memories, MindContext, OfferedTools, RequestSizes, overriding
+from evennia_ai.ports.extension import collect, memory_sources
 from evennia_ai.ports.records import RecordStore
 from evennia_ai.scheduling import Coroutine
 from evennia_ai.store.attributes import (
@@ -121,7 +120,9 @@ class GameSettings:
     @property
     def count_text(self) -> CountText:
         """Return the token counter of its model if that is known, else an estimate."""
-        return count_for(self.profile.model) or estimate_tokens
+        extensions = overriding(self._services.extensions, "token_counter")
+        counters = collect(extensions, lambda one: [one.token_counter(self.profile.model)])
+        return next(filter(None, counters), estimate_tokens)
 
     def own(self) -> dict[str, Any]:
         """Return the settings stored on this assistant itself."""

@@ -5,7 +5,6 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from django.conf import settings as django_settings
 from django.db import DatabaseError
 from twisted.internet.defer import CancelledError, Deferred, succeed
 from twisted.logger import Logger
@@ -19,8 +18,7 @@ from evennia_ai.llm.endpoint_facts import EndpointRegistry, ask_window
 from evennia_ai.llm.gateway import ModelGateway
 from evennia_ai.llm.loop_thread import LoopThread
 from evennia_ai.llm.openai_client import OpenAIClient
-from evennia_ai.llm.sdk_clients import clean_http_logs
-from evennia_ai.llm.tokenizers import load_for
+from evennia_ai.llm.sdk_clients import quiet_http_logs
 from evennia_ai.policy.limits.retry import GatewayLimits
 from evennia_ai.ports import LLMClient
 from evennia_ai.store.server_settings import FACTS, read_mapping, write
@@ -47,8 +45,7 @@ class ModelAccess:
         is_apart: bool = False,
     ) -> None:
         self.loop_thread = LoopThread(call_from_thread)
-        game = django_settings.SERVERNAME
-        self.client = OpenAIClient(self.loop_thread, environ, LONGEST_TURN_S, game=game)
+        self.client = OpenAIClient(self.loop_thread, environ, LONGEST_TURN_S)
         clients = {"openai": self.client, **clients_of_extensions(settings, is_strict=is_apart)}
         CLIENTS.extend(clients.keys() - set(CLIENTS))
         merge = partial(merge_profiles, default_profiles(environ))
@@ -63,14 +60,11 @@ class ModelAccess:
     def start(self) -> Deferred[None]:
         """Start the thread and load what the first call would wait for; fires when that ended."""
         self.loop_thread.start()
-        clean_http_logs()  # also those of a store of long-term memory
+        quiet_http_logs()  # also those of a store of long-term memory
         named = {"default", str(game_setting("profile", "default")), *game_setting("PROFILES", ())}
         profiles = [self.profiles[name] for name in sorted(named) if name in self.profiles]
         if not any(profile.get("client") == "openai" for profile in profiles):
             return succeed(None)
-        models = (game_setting("llm_model", ""), *(item.get("model") for item in profiles))
-        # Loading a tokenizer holds every thread for a moment (measured): not while players wait.
-        load_for([str(model) for model in models if model])
         problem = "evennia_ai: cannot load the package openai; model calls will fail"
         loaded = self.client.warm_up()
         loaded.addErrback(Failure.trap, CancelledError)  # a server that stops at once is no fault

@@ -1,1 +1,1 @@
-"""The way to a model: gateway, OpenAI client, probe, tokenizers."""
+"""The way to a model: gateway, OpenAI client, endpoints."""

@@ -5,7 +5,7 @@ All lanes share a cap on calls in flight, and start their calls in turn.
 
 from __future__ import annotations
 
-from collections import Counter, OrderedDict
+from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -84,7 +84,6 @@ class EndpointQueue:
     breaker: Breaker = field(default_factory=Breaker)
     in_flight: set[QueuedCall] = field(default_factory=set)
     waiting: dict[QueuedCall, None] = field(default_factory=dict)  # in the order in which they came
-    served: dict[str, int] = field(default_factory=dict)  # when each assistant had its last turn
 
     @property
     def name(self) -> str:
@@ -123,18 +122,8 @@ class EndpointQueue:
         self.waiting.pop(call, None)
 
     def in_turn(self) -> list[QueuedCall]:
-        """Return the calls that wait in the order of their turns.
-
-        Assistants take turns, whoever had none for longest first; background work comes last.
-        """
-        keys: dict[QueuedCall, tuple[bool, int, int]] = {}
-        ranks = Counter[tuple[bool, str]]()
-        for call in self.waiting:
-            caller = call.request.caller
-            who = (caller.background, caller.assistant)
-            keys[call] = (caller.background, ranks[who], self.served.get(caller.assistant, 0))
-            ranks[who] += 1
-        return sorted(keys, key=lambda call: keys[call])
+        """Return the calls that wait as they came, background work behind players'."""
+        return sorted(self.waiting, key=lambda call: call.request.caller.background)
 
 
 @dataclass(frozen=True)
@@ -155,7 +144,6 @@ class EndpointQueues:
         self._clock = clock
         self._max_in_flight = max_in_flight
         self._lanes: OrderedDict[str, EndpointQueue] = OrderedDict()
-        self._turns = 0
         self.calls: dict[QueuedCall, None] = {}
         self._talked_at: dict[str, float] = {}  # by the endpoint's address
 
@@ -220,11 +208,7 @@ class EndpointQueues:
             call = lane.in_turn()[0]
             if not call.request.caller.background or (is_free and not self.quiet_in(lane)):
                 self._lanes.move_to_end(key)
-                self._turns += 1
-                lane.served[call.request.caller.assistant] = self._turns
                 lane.leave(call)
-                if not lane.waiting:
-                    lane.served.clear()
                 return call
         return None
 

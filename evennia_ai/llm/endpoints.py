@@ -1,10 +1,8 @@
 """Where a profile's requests go, and with which key."""
 
-import hashlib
 from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 from urllib.parse import parse_qsl, unquote_to_bytes, urlsplit, urlunsplit
 
 from evennia_ai.config import ModelProfile
@@ -14,7 +12,6 @@ from evennia_ai.policy.redaction import mask_key, shown_address
 
 PAGES = ("/chat/completions", "/completions", "/models")  # of an endpoint
 AROUND = " \t\r\n\xa0\u200b\u200c\u200d\u200e\u200f\u2060\ufeff\"'`<>"  # copied with an address
-CHARACTER = "{character}"
 
 
 @dataclass(frozen=True)
@@ -80,15 +77,3 @@ def read_address(address: str, key: str, profile: ModelProfile) -> Endpoint:
     headers = (("Authorization", f"Basic {login}"),) if user else ()  # RFC 7617
     base_url = urlunsplit((parts.scheme, host, path, "", ""))
     return Endpoint(base_url, key, tuple(parse_qsl(parts.query, keep_blank_values=True)), headers)
-
-
-def name_character(entry: Any, character: str) -> Any:
-    """Return an entry of ``extra`` with `CHARACTER` replaced, wherever it is a whole value."""
-    if isinstance(entry, Mapping):
-        return {key: name_character(value, character) for key, value in entry.items()}
-    return character if entry == CHARACTER else entry
-
-
-def pseudonym(game: str, assistant: str) -> str:
-    """Return what stands for a character of a game: always the same, and unlike any other's."""
-    return hashlib.blake2b(f"{game}\0{assistant}".encode(), digest_size=12).hexdigest()

@@ -16,6 +16,7 @@ from evennia_ai.messages import NO_USAGE, LLMReply, Usage
 from evennia_ai.policy.limits import retry
 from evennia_ai.policy.limits.endpoints import FIRST_DEADLINE_S
 from evennia_ai.ports import Extension, LLMClient, LLMRequest, overriding
+from evennia_ai.ports.extension import collect
 from evennia_ai.scheduling import Clock, DelayedCall, loggable
 
 log = Logger()
@@ -273,8 +274,15 @@ class ModelGateway:
         call.attempts += 1
         call.started_at = self._clock.seconds()
         call.lane.in_flight.add(call)
-        call.work = maybeDeferred(call.client.complete, call.request, self.told(call.profile))
+        call.work = maybeDeferred(call.client.complete, call.request, self._told(call))
         call.work.addBoth(lambda outcome: self._judge(call, outcome))
+
+    def _told(self, call: QueuedCall) -> ModelProfile:
+        """Return a call's profile with what was learnt, and with the fields of extensions."""
+        profile = self.told(call.profile)
+        asked = overriding(self.extensions, "request_fields") if profile.has_model else ()
+        fields = collect(asked, lambda one: one.request_fields(call.request, profile).items())
+        return replace(profile, extra={**profile.extra, **dict(fields)}) if fields else profile
 
     def _judge(self, call: QueuedCall, outcome: LLMReply | Failure) -> None:
         """Handle the end of an attempt: end the call with its outcome, or plan a retry."""

@@ -3,38 +3,34 @@
 Only that thread imports the SDK, because the import takes most of a second. The messages go past
 its types, in ``extra_body``: transforming 400 of them takes 50 ms, most of a call, and the reactor
 would wait that long for the interpreter's lock. `reply_body` reads what comes back.
-
-Most endpoints recognise a repeated prompt by themselves and may refuse unknown fields, so only
-those in `CACHE_BREAKPOINTS` get hints about its reusable part.
 """
 
 from __future__ import annotations
 
 import json
-import re
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property, partial
-from typing import Any, NamedTuple, cast
-from urllib.parse import urljoin, urlsplit
+from typing import Any, cast
+from urllib.parse import urljoin
 
 from twisted.internet.defer import CancelledError, Deferred, fail
 from twisted.internet.interfaces import IReactorTime
 
 from evennia_ai import errors
 from evennia_ai.config import ModelProfile
-from evennia_ai.config.profiles import OPENAI_ADDRESS, wire_style
+from evennia_ai.config.profiles import wire_style
 from evennia_ai.llm import refusals
-from evennia_ai.llm.endpoints import Endpoint, find_endpoint, name_character, pseudonym
+from evennia_ai.llm.endpoints import Endpoint, find_endpoint
 from evennia_ai.llm.fields_beside import parse_body
 from evennia_ai.llm.loop_thread import LoopThread
 from evennia_ai.llm.openai_stream import OnDelta, read_body
 from evennia_ai.llm.refusals import REPLY_LIMITS, STREAM, quoted_words, refused_part, without_parts
 from evennia_ai.llm.reply_body import BrokenStream, ReplyBody, unwrap
 from evennia_ai.llm.sdk_clients import SdkClients, UnwantedBody, causes_of, connection_trouble
-from evennia_ai.messages import Delta, LLMReply, ToolCallRequest, WireMessage
+from evennia_ai.messages import Delta, LLMReply, ToolCallRequest
 from evennia_ai.policy.redaction import mask_key
 from evennia_ai.policy.replies.reply_reader import parameters, reply_reader
 from evennia_ai.policy.replies.text_tool_calls import read_text_calls
@@ -86,11 +82,7 @@ class ProviderRequest:
 
 
 class OpenAIClient:
-    """`ports.LLMClient` over the openai SDK, without redirects and retries.
-
-    In a profile's ``extra``, `endpoints.CHARACTER` stands for the caller under a pseudonym, always
-    the same for one character of the game ``game``.
-    """
+    """`ports.LLMClient` over the openai SDK, without redirects and retries."""
 
     def __init__(
         self,
@@ -98,12 +90,10 @@ class OpenAIClient:
         environ: Mapping[str, str],
         read_timeout_s: float = 120.0,
         most_bytes: int = MAX_REPLY_BYTES,
-        game: str = "",
     ) -> None:
         """Set the client up; the first request imports the SDK."""
         self._loop_thread = loop_thread
         self._environ = environ  # holds the keys
-        self._game = game
         # The gateway keeps deadlines; ``read_timeout_s`` is for a silent server.
         self._clients = SdkClients(read_timeout_s, most_bytes)
         loop_thread.on_stop(self._clients.close)
@@ -145,8 +135,7 @@ class OpenAIClient:
             on_delta = None
         elif on_call is not None:
             on_delta = read
-        turn, character = request.caller.turn_id, pseudonym(self._game, request.caller.assistant)
-        profile = replace(profile, extra=name_character(profile.extra, character))
+        turn = request.caller.turn_id
         # OpenAI logs the header, so that its support finds the turn; other servers ignore it.
         number = {"X-Client-Request-Id": f"turn-{turn}-{uuid.uuid4().hex[:8]}"}
         asking = ProviderRequest(
@@ -277,33 +266,10 @@ def explain(error: Exception, endpoint: Endpoint) -> errors.ProviderError:
     return errors.ProviderUnavailable(f"A request to {address} failed ({kind}).")
 
 
-class CacheBreakpoints(NamedTuple):
-    """How requests mark the end of a reusable prefix, for some models at one host."""
-
-    host: str
-    models: re.Pattern[str]
-    mark: Body  # goes into the content part that ends the prefix
-    options: Body  # go into the body
-
-
-CACHE_BREAKPOINTS = (
-    # From GPT-5.6 on, the implicit breakpoint is behind the newest message, which always changes.
-    CacheBreakpoints(
-        "api.openai.com",
-        re.compile(r"gpt-(?:5\.(?:[6-9]|\d\d)|[6-9]|\d\d)"),
-        {"prompt_cache_breakpoint": {"mode": "explicit"}},
-        {"prompt_cache_options": {"mode": "explicit"}},
-    ),
-    CacheBreakpoints(
-        "openrouter.ai", re.compile(r"anthropic/"), {"cache_control": {"type": "ephemeral"}}, {}
-    ),
-)
-
-
 def build_body(
     request: LLMRequest, profile: ModelProfile, style: WireStyle | None = None
 ) -> dict[str, object]:
-    """Return the request's body without the model's name, with `cache_hints` if any.
+    """Return the request's body without the model's name.
 
     The messages are arranged for a chat template of ``style``, by default the model's by its name.
     ``profile.extra`` overrides the body: an entry replaces ours, None removes it. If ``extra`` has
@@ -317,35 +283,5 @@ def build_body(
         body["max_tokens"] = request.max_tokens
     body["temperature"] = request.temperature
     body["stop"] = list(request.stop) or None
-    body |= {**cache_hints(messages, profile), **profile.extra}
+    body |= profile.extra
     return {name: value for name, value in body.items() if value is not None}
-
-
-def cache_hints(messages: Sequence[WireMessage], profile: ModelProfile) -> dict[str, Any]:
-    """Return the fields to set in a request's body: the messages with breakpoints, and options.
-
-    Empty for an endpoint that knows none, and if ``profile.extra`` has a field of theirs.
-    """
-    default = OPENAI_ADDRESS if profile.api_key_env else ""  # as in `find_endpoint`
-    host = urlsplit(profile.base_url or default).hostname
-    for known in CACHE_BREAKPOINTS:
-        chosen = {*known.mark, *known.options} & {*profile.extra}
-        if host == known.host and known.models.match(profile.model) and not chosen:
-            return {**known.options, "messages": with_breakpoints(messages, known.mark)}
-    return {}
-
-
-def with_breakpoints(messages: Sequence[WireMessage], mark: Body) -> list[WireMessage]:
-    """Return the messages with breakpoints after the rules and after the past conversation."""
-    # The last user message changes with every request, so the second breakpoint is at the user
-    # message before it.
-    users = [n for n, message in enumerate(messages) if message["role"] == "user"]
-    ends = {n for n, message in enumerate(messages[:1]) if message["role"] == "system"}
-    ends.update(users[-2:-1])
-    texts = [item["content"] if n in ends else None for n, item in enumerate(messages)]
-    return [
-        {**item, "content": [{"type": "text", "text": text, **mark}]}
-        if text and isinstance(text, str)
-        else item
-        for item, text in zip(messages, texts, strict=True)
-    ]

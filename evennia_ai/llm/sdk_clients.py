@@ -16,7 +16,6 @@ from typing import Any
 from urllib.request import getproxies
 
 from evennia_ai.llm.endpoints import Endpoint
-from evennia_ai.policy.redaction import hide_in_addresses
 
 # What is wrong with a connection, by the cause of its error.
 TROUBLES: tuple[tuple[type[BaseException], str], ...] = (
@@ -183,18 +182,10 @@ def http_library(client_class: type) -> Any:
     return importlib.import_module(name.partition(".")[0])
 
 
-def clean_addresses(record: logging.LogRecord) -> bool:
-    """Let a log record pass, with the addresses in it as people may read them."""
-    if isinstance(record.args, tuple):
-        texts = ((value, str(value)) for value in record.args)
-        record.args = tuple(hide_in_addresses(t) if "://" in t else value for value, t in texts)
-    return True
-
-
-def clean_http_logs() -> None:
-    """Clean what the HTTP libraries log from now on; a second call changes nothing."""
+def quiet_http_logs() -> None:
+    """Keep the HTTP libraries from logging addresses, which may hold passwords."""
     for name in LOGGERS:
-        logging.getLogger(name).addFilter(clean_addresses)
+        logging.getLogger(name).setLevel(logging.WARNING)
 
 
 def connection_trouble(error: BaseException) -> str:

@@ -361,6 +361,23 @@ class Extension:
         """
         return None
 
+    def request_fields(self, request: LLMRequest, profile: ModelProfile) -> Mapping[str, Any]:
+        """Return fields for the body of a request to a model, in the place of its own.
+
+        Args:
+            request: what is asked.
+            profile: the model, with what is known of its endpoint; its ``extra`` has the fields of
+                the game.
+        """
+        return {}
+
+    def token_counter(self, model: str) -> Callable[[str], int] | None:
+        """Return what counts the tokens of a text for a model, always the same function.
+
+        None leaves it to other extensions, and at last to an estimate.
+        """
+        return None
+
     def after_model_call(self, request: LLMRequest, record: ModelCallRecord, at: datetime) -> None:
         """Note a model call in the transaction that stores it, once.
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from evennia_ai.llm.tokenizers import load
+from evennia_ai.contrib.openai_tokens.tokenizer import load
 from tests.e2e.harness import GameServer
 from tests.e2e.long_talk.course import TICK_RATE_SLEEP_S, WINDOW, LongTalk
 from tests.e2e.long_talk.evidence import (

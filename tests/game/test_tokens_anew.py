@@ -12,7 +12,6 @@ from itertools import pairwise
 import pytest
 
 from evennia_ai.llm.openai_client import build_body
-from evennia_ai.llm.tokenizers import count_for, load_for
 from tests.scripted import call
 from world import build
 
@@ -93,8 +92,9 @@ def shared(one, other):
 
 
 def figures(requests, profile):
-    load_for([MODEL])
-    count, texts = count_for(MODEL), [rendered(one, profile) for one in requests]
+    tokenizer = pytest.importorskip("evennia_ai.contrib.openai_tokens.tokenizer")
+    tokenizer.load()
+    count, texts = tokenizer.count_for(MODEL), [rendered(one, profile) for one in requests]
     anew = [count(after[shared(before, after) :]) for before, after in pairwise(texts)]
     return Figures([count(text) for text in texts], anew)
 

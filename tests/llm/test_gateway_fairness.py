@@ -10,16 +10,6 @@ from tests.llm.gateway_desk import PROFILE, Desk
 # --- fairness -------------------------------------------------------------------------------------
 
 
-def test_assistants_take_turns_whoever_asks_most():
-    desk = Desk(max_in_flight=1)
-    for _ in range(3):
-        desk.ask(assistant="1")
-    desk.ask(assistant="2")
-    desk.answer(0)
-    desk.answer(1)
-    assert desk.client.started == [3]
-
-
 def test_players_come_before_background_work():
     desk = Desk(max_in_flight=1)
     desk.ask()

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from random import Random
 from typing import Any
 
-from evennia_ai.llm.tokenizers import count_for, load
+from evennia_ai.contrib.openai_tokens.tokenizer import count_for, load
 from evennia_ai.policy.tokens import count_conversation_tokens, count_tools
 from tests.provider import stub as provider
 from tests.provider.stub_process import StubProvider

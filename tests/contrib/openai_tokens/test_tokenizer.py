@@ -10,8 +10,8 @@ import tiktoken_ext.openai_public
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evennia_ai.llm import tokenizers
-from evennia_ai.llm.tokenizers import NAME, count_for, is_known, load, load_for
+from evennia_ai.contrib.openai_tokens import tokenizer
+from evennia_ai.contrib.openai_tokens.tokenizer import NAME, count_for, is_known, load, load_for
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -33,13 +33,13 @@ def published(monkeypatch):
 
 def test_the_ranks_are_byte_for_byte_those_tiktoken_would_download(published):
     lines = (
-        base64.b64encode(token) + b" %d\n" % rank for token, rank in tokenizers.read_ranks().items()
+        base64.b64encode(token) + b" %d\n" % rank for token, rank in tokenizer.read_ranks().items()
     )
     assert hashlib.sha256(b"".join(lines)).hexdigest() == published["hash"]
 
 
 def test_texts_are_cut_as_tiktoken_cuts_them(published):
-    assert published["pat_str"] == tokenizers.PATTERN
+    assert published["pat_str"] == tokenizer.PATTERN
 
 
 def test_loading_and_counting_ask_nobody():
@@ -48,11 +48,11 @@ def test_loading_and_counting_ask_nobody():
         "import socket, sys\n"
         "def refuse(*args, **kwargs): raise AssertionError('a network call')\n"
         "socket.socket = socket.create_connection = socket.getaddrinfo = refuse\n"
-        "from evennia_ai.llm import tokenizers\n"
-        "assert tokenizers.count_for('gpt-4o') is None\n"
+        "from evennia_ai.contrib.openai_tokens import tokenizer\n"
+        "assert tokenizer.count_for('gpt-4o') is None\n"
         "assert 'tiktoken' not in sys.modules\n"
-        "tokenizers.load_for(['gpt-4o', 'llama3'])\n"
-        "assert tokenizers.count_for('gpt-4o')('hello world') == 2\n"
+        "tokenizer.load_for(['gpt-4o', 'llama3'])\n"
+        "assert tokenizer.count_for('gpt-4o')('hello world') == 2\n"
         "assert not {'requests', 'httpx', 'httpx2', 'aiohttp'} & set(sys.modules), sys.modules\n"
     )
     environment = {"PATH": "/usr/bin", "TIKTOKEN_CACHE_DIR": "/nonexistent"}
@@ -80,7 +80,7 @@ def test_a_model_s_name_tells_its_encoding(model, known):
 
 
 def test_what_is_not_loaded_or_not_known_is_left_to_the_heuristic(monkeypatch):
-    monkeypatch.setattr(tokenizers, "_loaded", [])
+    monkeypatch.setattr(tokenizer, "_loaded", [])
     load_for(["llama3.1:8b", ""])
     assert count_for("gpt-4o") is None
     load()
@@ -88,15 +88,15 @@ def test_what_is_not_loaded_or_not_known_is_left_to_the_heuristic(monkeypatch):
 
 
 def test_it_is_loaded_once(monkeypatch):
-    monkeypatch.setattr(tokenizers, "read_ranks", lambda: pytest.fail("read again"))
+    monkeypatch.setattr(tokenizer, "read_ranks", lambda: pytest.fail("read again"))
     load()
 
 
 def test_a_damaged_file_says_so(tmp_path, monkeypatch):
-    monkeypatch.setattr(tokenizers, "FOLDER", tmp_path)
+    monkeypatch.setattr(tokenizer, "FOLDER", tmp_path)
     (tmp_path / "o200k_base.zlib").write_bytes(b"not this")
     with pytest.raises(ValueError, match="o200k_base is damaged"):
-        tokenizers.read_ranks()
+        tokenizer.read_ranks()
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_a_million_of_one_character_neither_raises_nor_takes_long(char):
 def test_a_long_text_counts_as_its_chunks_do(text, times):
     count = count_for("gpt-4o")
     long = text * times
-    chunks = -(-len(long) // tokenizers.CHUNK_CHARS)
-    whole = len(tokenizers._loaded[0].encode_ordinary(long))
+    chunks = -(-len(long) // tokenizer.CHUNK_CHARS)
+    whole = len(tokenizer._loaded[0].encode_ordinary(long))
     assert whole <= count(long) + chunks
     assert count(long) <= whole + 8 * chunks

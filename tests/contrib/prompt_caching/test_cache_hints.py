@@ -1,11 +1,13 @@
 """Cache hints: only for endpoints that know them, and at what stays the same."""
 
 import copy
+from dataclasses import replace
 
 import pytest
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.config.profiles import default_profiles, resolve_profile
+from evennia_ai.contrib.prompt_caching import PromptCachingExtension
 from evennia_ai.llm.openai_client import build_body
 from evennia_ai.ports import LLMRequest
 
@@ -27,8 +29,14 @@ OPENAI, OPENROUTER = "https://api.openai.com/v1", "https://openrouter.ai/api/v1"
 
 
 def body_for(base_url, model, messages=MESSAGES, **extra):
+    return sent(ModelProfile("p", "openai", model, base_url, "KEY", extra=extra), messages)
+
+
+def sent(profile, messages=MESSAGES):
+    """Return the body of a request with the fields of the extension."""
     request = LLMRequest(messages=messages)
-    return build_body(request, ModelProfile("p", "openai", model, base_url, "KEY", extra=extra))
+    fields = PromptCachingExtension().request_fields(request, profile)
+    return build_body(request, replace(profile, extra={**profile.extra, **fields}))
 
 
 def text_parts(messages):
@@ -99,6 +107,5 @@ def test_a_profiles_extra_replaces_and_removes_hints():
 
 def test_the_built_in_profiles_address_the_hosts_that_get_hints():
     profiles = default_profiles({"EVENNIA_AI_MODEL": "anthropic/x", "OPENAI_API_KEY": "k"})
-    request = LLMRequest(messages=MESSAGES)
-    bodies = {name: build_body(request, resolve_profile(name, profiles)) for name in profiles}
+    bodies = {name: sent(resolve_profile(name, profiles)) for name in profiles}
     assert [name for name, body in bodies.items() if body["messages"] != MESSAGES] == ["openrouter"]
