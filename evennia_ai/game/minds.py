@@ -121,8 +121,8 @@ class GameSettings:
     def count_text(self) -> CountText:
         """Return the token counter of its model if that is known, else an estimate."""
         extensions = overriding(self._services.extensions, "token_counter")
-        counters = collect(extensions, lambda one: [one.token_counter(self.profile.model)])
-        return next(filter(None, counters), estimate_tokens)
+        counters = collect(extensions, lambda item: [item.token_counter(self.profile.model)])
+        return next(filter(callable, counters), estimate_tokens)
 
     def own(self) -> dict[str, Any]:
         """Return the settings stored on this assistant itself."""

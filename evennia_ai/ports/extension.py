@@ -162,17 +162,16 @@ class Extension:
             name people (``named``), those that hold words (``words``), the `ErasureRule`, and
             whether ``aboutme`` shows the words to whom they name (``shown``).
 
-        Raises:
-            Exception: the extension is left out, and staff are told.
+        If it raises, the extension is left out, and staff are told.
         """
         return ()
 
     @classmethod
     def records(cls) -> Mapping[type[RecordStore], str]:
-        """Return the kinds of records that the extension keeps on characters.
+        """Return the kinds of records that it keeps on characters, also while it is off.
 
-        "Forget me", mind files and uninstalling reach them; those of the package's own even if it
-        is off. Each has the kind as which ``aboutme`` counts it, such as "added".
+        "Forget me", ``aboutme``, mind files and uninstalling reach them. ``aboutme`` counts each as
+        the kind that is its value, such as "added".
         """
         return {}
 
@@ -200,10 +199,8 @@ class Extension:
     def memory_sources(self, around: MindContext) -> Iterable[MemorySource]:
         """Return memories to search beside an assistant's own, such as what others told it.
 
-        Called before each search: what needs time belongs into the source's ``prepare``.
-
-        Args:
-            around: what the assistant's own parts are given: who it is, its settings, the world.
+        Called before each search: what needs time belongs into the source's ``prepare``. ``around``
+        is as for `prompt_rows`.
 
         Returns:
             The sources. Each search of one says for which audience it is.
@@ -218,10 +215,8 @@ class Extension:
         """Return clients of models by the names that profiles use for them; asked before `set_up`.
 
         A client gets a request with its audience, and must show nothing else in its reply. The
-        names `openai` and `offline` are known; `offline` stands for no model.
-
-        Args:
-            settings: reads an entry of ``AI_ASSISTANT``, and tells staff if it is wrong.
+        names `openai` and `offline` are known; `offline` stands for no model. ``settings`` is as
+        for `set_up`.
 
         Raises:
             Exception: the server starts without these clients, and staff are told.
@@ -362,20 +357,11 @@ class Extension:
         return None
 
     def request_fields(self, request: LLMRequest, profile: ModelProfile) -> Mapping[str, Any]:
-        """Return fields for the body of a request to a model, in the place of its own.
-
-        Args:
-            request: what is asked.
-            profile: the model, with what is known of its endpoint; its ``extra`` has the fields of
-                the game.
-        """
+        """Return fields for the body of a request, in the place of those of ``profile.extra``."""
         return {}
 
     def token_counter(self, model: str) -> Callable[[str], int] | None:
-        """Return what counts the tokens of a text for a model, always the same function.
-
-        None leaves it to other extensions, and at last to an estimate.
-        """
+        """Return what counts a text's tokens for a model, always the same; None for an estimate."""
         return None
 
     def after_model_call(self, request: LLMRequest, record: ModelCallRecord, at: datetime) -> None:
@@ -398,10 +384,7 @@ def overriding(extensions: Iterable[Extension], *hooks: str) -> list[Extension]:
 
 
 def collect(extensions: Iterable[E], ask: Callable[[E], Iterable[T]]) -> list[T]:
-    """Return what a hook of each extension gives; of one that raises nothing, and the log says so.
-
-    ``ask`` calls the hook.
-    """
+    """Return what a hook of each extension gives; of one that raises nothing, and a log line."""
     items: list[T] = []
     for extension in extensions:
         try:

@@ -45,7 +45,7 @@ def test_texts_are_cut_as_tiktoken_cuts_them(published):
 def test_loading_and_counting_ask_nobody():
     """In a fresh interpreter whose sockets raise; and nothing that could download is imported."""
     code = (
-        "import socket, sys\n"
+        "import socket, ssl, sys\n"
         "def refuse(*args, **kwargs): raise AssertionError('a network call')\n"
         "socket.socket = socket.create_connection = socket.getaddrinfo = refuse\n"
         "from evennia_ai.contrib.openai_tokens import tokenizer\n"
