@@ -122,7 +122,7 @@ class GameSettings:
         """Return the token counter of its model if that is known, else an estimate."""
         extensions = overriding(self._services.extensions, "token_counter")
         counters = collect(extensions, lambda item: [item.token_counter(self.profile.model)])
-        return next(filter(callable, counters), estimate_tokens)
+        return next((count for count in counters if callable(count)), estimate_tokens)
 
     def own(self) -> dict[str, Any]:
         """Return the settings stored on this assistant itself."""
