@@ -108,18 +108,15 @@ I_OR_AS = (
 NO = r"no|not|never|nothing|kein\w*|nicht|pas|nie|niet|geen|told|afraid"
 CALLS_ITSELF = rf"(?:{I_OR_AS})[ '](?:(?!(?:{NO})\b)[\w—-]+[ ']){{0,4}}?{AN_AI}"
 I_AM = r"I(?: am|'m) (?:just |only |simply |actually |merely |here as )?"
+MAKERS = "OpenAI|Alibaba|Anthropic|Google|Meta|Mistral|DeepSeek|Microsoft"
+# In English; what sounds like an assistant beside these is known by its meaning.
 SELF_DESCRIPTIONS = (
     CALLS_ITSELF,
     rf"{I_AM}an? (?:virtual|digital|automated|helpful) assistant\b",
-    (
-        r"I(?: am|'m| was) (?:\w+ )?(?:created|developed|trained|programmed|made) by "
-        r"(?:OpenAI|Alibaba|Anthropic|Google|Meta|Mistral|DeepSeek|Microsoft)\b"
-    ),
+    rf"I(?: am|'m| was) (?:\w+ )?(?:created|developed|trained|programmed|made) by (?:{MAKERS})\b",
     rf"{I_AM}(?:Qwen|ChatGPT|GPT-?\d|LLaMA|Gemini)\b|Alibaba Cloud\b|OpenAI\b",
-    r"my (?:training data|knowledge cut-?off|programming|guidelines)\b",
-    r"I (?:do not|don't) have (?:personal \w+|(?:real|human) (?:feelings|emotions|opinions))",
-    r"(?:access to|provide) real-time (?:information|data)\b",
-    r"my instructions (?:say|state|prevent|forbid|do not|don't)\b|(?:my|system) prompt\b",
+    r"my (?:training data|knowledge cut-?off|programming|guidelines)\b|(?:my|system) prompt\b",
+    r"my instructions (?:say|state|prevent|forbid)\b",
     r"I(?: am|'m) (?:always |just |only |not )?here to (?:assist|answer|provide)\b",
     r"I(?: am|'m) (?:always )?here to help(?: you)?[.!,]",
     r"any other questions\b|can I assist you\b",
@@ -127,17 +124,7 @@ SELF_DESCRIPTIONS = (
         r"(?:can't|cannot|unable to|able to) (?:assist|help (?:you )?with (?:that|this)"
         r"|(?:\w+ ){1,2}this (?:request|conversation))\b"
     ),
-    r"(?:not sure|don't know|don't understand) what you(?:'re| are) (?:asking|referring to)\b",
-    r"(?:sure|know|understand) what you (?:mean by ['‘\"]|want to (?:do|say)\b)",
-    r"I(?: am|'m|'m not| am not) (?:\w+ )?(?:programmed|designed|trained) to\b",
-    (
-        r"provide (?:\w+ ){0,2}(?:more|additional|further|enough) (?:context|information|details)"
-        r"|I (?:do not|don't) have (?:the (?:ability|capability) to|access to (?:personal"
-        r"|external|current|that|your|any) (?:information|data|details|conversations?))\b"
-    ),
     r"role-?play(?:ing)?\b|stay(?:ing)? in character\b",
-    r"ich bin (?:nur )?ein (?:virtueller|digitaler|hilfreicher) Assistent\b",
-    r"en tant qu'assistant|je suis une? assistante? virtuel|soy un asistente virtual\b",
 )
 # About the task: "Okay, the user wants me to ...".
 THOUGHTS = (
@@ -150,13 +137,8 @@ THOUGHTS = (
         r"(?:in character|as (?-i:[A-Z])\w|with (?:a|one|the) (?:short|tool|function|sentence))"
     ),
     r"as (?-i:[A-Z])\w+, I (?:would|will|should|might) (?:say|respond|reply|answer)\b",
-    r"my (?:response|reply|output) (?:should|must|needs to|will)\b",
-    r"(?:here is|here's|below is) (?:the|a|my) (?:\w+ )?(?:response|reply|output) (?:in|as)\b",
-    r"JSON\b|(?:tool|function)[ _-]calls?\b",
-    r"calling the (?:\w+ )?(?:tool|function)\b|call the (?:\w+ )?function\b",
-    r"(?:der|die) (?:Be)?nutzer(?:in)? (?:möchte|fragt|will|hat|sagt|bittet)\b",
-    r"l'utilisat(?:eur|rice) (?:veut|demande|a|souhaite|dit)\b",
-    r"(?:el|la) usuari[oa] (?:quiere|pide|pregunta|dice|ha)\b",
+    r"(?:my|the|a) (?:\w+ )?(?:response|reply|output) (?:should|must|needs to|will|in|as)\b",
+    r"JSON\b|(?:tool|function)[ _-]calls?\b|calling the (?:\w+ )?tool\b",
 )
 IS_AI = re.compile(r"\byou are (?:[^.!?\n]{0,60}?\b)?(?:an|the) (?:\w+ ){0,2}AI\b", re.IGNORECASE)
 NOT_AI = re.compile(r"\b(?:not?|never|nor)\b", re.IGNORECASE)
