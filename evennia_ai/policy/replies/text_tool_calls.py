@@ -2,8 +2,8 @@
 
 The module reads JSON objects and lists of calls, bare, in code fences or between the tags of
 Hermes, Qwen, Llama, Mistral, DeepSeek and gpt-oss; parameters in tags (Qwen3-coder, GLM);
-``say({"text": "Aye."})``, ``say(text="Aye.")`` and the line ``say: "Aye."``. Only the name of a
-known tool makes a call.
+``say({"text": "Aye."})`` and ``say(text="Aye.")``. Only the name of a
+known tool makes a call. What else looks like one is refused before it is spoken (`output_checks`).
 """
 
 import json
@@ -41,7 +41,6 @@ NAME_SPACE = re.compile(
     r"(?<=<)(/?)(?:[|｜]?\w{1,20}[|｜:]|\w{1,20}_(?=tool_call|arg_))"
     r"(?=(?:function_calls?|invoke|function|parameter|tool_calls?|arg_key|arg_value)\b)"
 )
-SEPARATORS = re.compile(r"\]<\]\w{1,20}\[>\[")  # between the tags of MiniMax M3
 ESCAPES = re.compile(r'<\|"\|>|<escape>')  # the quotation marks of Gemma 4 and FunctionGemma
 OPENING_MARKS = BoundedPattern(
     rf"(?:\s|```[\w-]*|`|<[\w: ]{{1,30}}>|\[/?TOOL_CALLS?\]|{MARK}|<\|tool_call>|[\[,;]"
@@ -59,11 +58,7 @@ BETWEEN = re.compile(
     r"|analysis|```|\*\*|action[ _]input){0,9}+(?=[{(])",
     re.IGNORECASE,
 )
-# Arguments in tags behind a name, which may stand in tags of its own.
-TAGGED = re.compile(
-    r"\s{0,40}+(?:(?:<tool_sep>\s{0,40}+)?(?=<arg_key>|</tool_call>)"
-    rf"|</\w{{1,20}}>\s{{0,40}}+<(?P<end>{'|'.join(ARGUMENT_KEYS)})>)"
-)
+TAGGED = re.compile(r"\s{0,40}+(?:<tool_sep>\s{0,40}+)?(?=<arg_key>|</tool_call>)")  # behind a name
 TAGGED_ARGUMENT = re.compile(
     r"<arg_key>([\w-]+)</arg_key>\s*<arg_value>([\s\S]*?)(?:</arg_value>|\Z)"
 )
@@ -71,8 +66,6 @@ PARAMETER = re.compile(
     r"<parameter(?:=|\s{1,9}name\s?=\s?)[\"']?([\w-]+)[\"']?(?:\s[^<>]{0,80})?>([\s\S]*?)"
     r"(?:</parameter>|(?=<parameter)|\Z)"
 )
-EMPTY = re.compile("")
-ATTRIBUTE = re.compile(r"([\w-]{1,40})=(?:\"([^\"]*)\"|'([^']*)')")
 ARGUMENT_START, ARGUMENT_END = re.compile(r"\(\s*+"), re.compile(r"\s{0,40}+\)")
 # A bracket, tag, token or fence that is opened and not closed, or a name before its arguments.
 UNFINISHED = re.compile(
@@ -82,10 +75,6 @@ UNFINISHED = re.compile(
     r"|(?i:action|tool[ _]calls?|tool|function)\s?:[^.!?]{0,80}))\s{0,40}\Z",
     re.MULTILINE,
 )
-LINE_STRING = re.compile(r"[ \t]{0,9}+:?+[ \t]{0,9}+(?=[\"'“])")
-LINE_WORDS = re.compile(r":[ \t]{0,9}(?![\s\"'“{(\[`])([^\n]+)")
-LINE_END = re.compile(r"[ \t`]{0,9}(?=\n|\Z)")
-LINE_START = re.compile(r"(?:\A|\n)[ \t]{0,9}(?:[-*•] )?`?\Z")
 
 
 @dataclass(frozen=True)
@@ -103,8 +92,7 @@ def read_text_calls(text: str, tools: Tools) -> TextReply:
     The words of ``{"response": "Good evening."}`` are said. Reasoning is dropped, with any call
     inside it. An unfinished call stays in the words. The time is linear in the length of the text.
     """
-    text = SEPARATORS.sub("", drop_reasoning(text))
-    text = ESCAPES.sub('"', NAME_SPACE.sub(r"\1", text))
+    text = ESCAPES.sub('"', NAME_SPACE.sub(r"\1", drop_reasoning(text)))
     bare = text.strip().strip("`").removesuffix("()")
     if bare in tools and not tools[bare].get("required"):
         return TextReply(((bare, "{}"),), "")
@@ -154,10 +142,8 @@ class _Scanner:
             self.reader.charge(2)
             if begin["tag"]:
                 return self._tagged(begin["tag"], begin.end(), begin["end"])
-            if begin["own"]:
-                return self._tagged(begin["own"], begin.end(), begin["own"], begin["fields"])
             if begin["name"]:
-                return self._named(begin["name"], begin.start("name"), begin.end())
+                return self._named(begin["name"], begin.end())
             value, end = self._value(begin.start())
             return read_calls(value, self.tools), end
         except Unreadable:
@@ -170,29 +156,15 @@ class _Scanner:
             raise Unreadable
         return value
 
-    def _tagged(
-        self, name: str, at: int, tag: str = "", fields: str = ""
-    ) -> tuple[list[Call], int]:
-        """Read ``<function=say>`` up to its closing ``tag``: parameters in tags, or one object.
-
-        ``fields`` are the attributes of the tag, which ends there if they end with ``/``.
-        """
+    def _tagged(self, name: str, at: int, tag: str = "") -> tuple[list[Call], int]:
+        """Read ``<function=say>`` up to its closing ``tag``: parameters in tags, or one object."""
         self.reader.charge(1 + (len(self.text) - at) // 256)
         ends = {"function", "invoke", "tool_call", tag} - {""}
         close = re.compile(rf"</(?:{'|'.join(ends)})>").search(self.text, at)
-        if fields.endswith("/"):
-            close = EMPTY.match(self.text, at)
         if close is None:
             raise Unreadable
         body = self.text[at : close.start()]
-        known = self.tools[name].get("properties", {})
         parts = PARAMETER.findall(body) or TAGGED_ARGUMENT.findall(body)
-        own = "|".join(map(re.escape, known)) or "(?!)"  # tags that parameters' names make
-        parts = parts or re.findall(rf"<({own})>((?:(?!<\1>)[\s\S])*?)</\1>", body)
-        parts = [
-            *((key, value or other) for key, value, other in ATTRIBUTE.findall(fields)),
-            *parts,
-        ]
         if parts or not body.strip():
             given = {key: self._typed(name, key, value.strip("\n")) for key, value in parts}
             return [(name, as_json(given))], close.end()
@@ -206,14 +178,15 @@ class _Scanner:
         value_read = LooseReader(value.strip(), 200).read(0)
         return value_read[0] if value_read else value
 
-    def _named(self, name: str, start: int, at: int) -> tuple[list[Call], int]:
-        """Read what follows a tool's name: arguments in tags, an object, or words on its line."""
+    def _named(self, name: str, at: int) -> tuple[list[Call], int]:
+        """Read what follows a tool's name: arguments in tags, or an object."""
         if tagged := TAGGED.match(self.text, at):
-            return self._tagged(name, tagged.end(), tagged["end"] or "")
-        if between := BETWEEN.match(self.text, at):
-            value, end = self.reader.read(between.end()) or self._argument(between.end())
-            return calls_with(name, value, self.tools), end
-        return self._line(name, start, at)
+            return self._tagged(name, tagged.end())
+        between = BETWEEN.match(self.text, at)
+        if between is None:
+            raise Unreadable
+        value, end = self.reader.read(between.end()) or self._argument(between.end())
+        return calls_with(name, value, self.tools), end
 
     def _argument(self, at: int) -> tuple[Any, int]:
         """Return the one argument between ``(`` and ``)``, and the end; raises Unreadable."""
@@ -224,19 +197,6 @@ class _Scanner:
             raise Unreadable
         return value, closing.end()
 
-    def _line(self, name: str, start: int, at: int) -> tuple[list[Call], int]:
-        """Read ``say: "Aye."``, ``say "Aye."`` or, for a tool that takes ``text``, ``say: Aye.``"""
-        if LINE_START.search(self.text, max(0, start - 12), start) is None:
-            raise Unreadable
-        if quoted := LINE_STRING.match(self.text, at):
-            value, end = self._value(quoted.end())
-            last = LINE_END.match(self.text, end)
-            return (calls_with(name, value, self.tools), last.end()) if last else ([], end)
-        words = LINE_WORDS.match(self.text, at)
-        if words is None or text_parameter(self.tools[name]) != "text":
-            raise Unreadable
-        return calls_with(name, words[1].strip(), self.tools), words.end()
-
 
 @lru_cache(maxsize=64)
 def beginnings(names: tuple[str, ...]) -> re.Pattern[str]:
@@ -244,9 +204,8 @@ def beginnings(names: tuple[str, ...]) -> re.Pattern[str]:
     known = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True)) or r"(?!)"
     return re.compile(
         rf"<(?P<end>function|[\w:]{{1,30}})(?:=|\s{{1,9}}name\s?=\s?)[\"']?(?P<tag>{known})[\"']?\s?>"
-        rf"|<(?P<own>{known})(?P<fields>(?:\s[^<>]{{0,2000}})?)>"
         rf"|(?<![\w\"'])(?P<name>{known})"
-        r"(?=\*{0,2}\s{0,9}(?:[(\[{:=\"'“`<]|[Aa]ction[ _][Ii]nput|json\s?\{))"
+        r"(?=\*{0,2}\s{0,9}(?:[(\[{:=`<]|[Aa]ction[ _][Ii]nput|json\s?\{))"
         r"|\{|\[(?=\s{0,9}[{(])|\((?=\s{0,9}\(?\s{0,9}[\"'“])"
     )
 

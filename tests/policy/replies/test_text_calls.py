@@ -70,8 +70,6 @@ def read(text):
         '{"response": "Aye."}',
         '{"role": "assistant", "content": "Aye."}',
         '{"thoughts": "A yes will do.", "answer": "Aye."}',
-        "<say>Aye.</say>",
-        '<say text="Aye."/>',
         '<invoke name="say"><parameter name="text">Aye.</parameter></invoke>',
         '<|python_tag|>{"name": "say", "parameters": {"text": "Aye."}}<|eom_id|>',
         '[say(text="Aye.")]',
@@ -88,13 +86,8 @@ def read(text):
         'say {"text": "Aye."}',
         'say: {"text": "Aye."}',
         'say\n```json\n{"text": "Aye."}\n```',
-        'say: "Aye."',
-        'say "Aye."',
-        "say: “Aye.”",
-        '- say: "Aye."',
-        "say: Aye.",
-        '<think>I could say: "No."</think>say: "Aye."',
-        '[THINK]I could say: "No."[/THINK]say: "Aye."',
+        '<think>I could say("No.").</think>say("Aye.")',
+        '[THINK]I could say("No.").[/THINK]say("Aye.")',
         (
             '<|channel|>analysis<|message|>say("No.")<|end|>'
             "<|start|>assistant<|channel|>commentary to=functions.say<|constrain|>json<|message|>"
