@@ -54,11 +54,8 @@ SAYING = re.compile(rf"(?i)(?:\A|,? and )(?:then )?{SAYS}[\s,:]*")
 DELIMITED = re.compile(
     r"(?<![\w*{/\])])(\*{1,3})(?=[^\W\d_])(?P<starred>[^*\n]{2,200}?)(?<=\S)(?:\1(?![\w*])|(?=\n|\Z))"
     r"|(?<!\w)_(?=[^\W\d_])(?P<lined>[^_\n]{2,200}?)(?<=\S)_(?!\w)"
-    r"|(?<![\w~])~(?=[^\W\d_])(?P<waved>[^~\n]{2,200}?)(?<=\S)~(?![\w~])"
     r"|(?<![\w\])])\[(?=[^\W\d_])(?P<bracketed>[^\[\]\n]{2,200})\](?!\[)"
     r"|(?<!\w)\({1,2}(?=[^\W\d_])(?P<rounded>[^()\n]{2,200})\){1,2}"
-    r"|(?m:^|(?<=[.!?…] ))(?P<opening>[<{—–-]|:{1,2})(?=[a-z])(?P<marked>[^<>{}:—–\n-]{2,60})"
-    r"(?:[>}—–-]|:{1,2})(?=\s|\Z)"
 )
 QUOTED = re.compile(
     r"\"([^\"\n]{1,400})(?:\"|\Z)|“([^“”\n]{1,400})(?:”|\Z)|«\s?([^«»\n]{1,400})(?:»|\Z)"
@@ -243,7 +240,7 @@ def undelimited(match: re.Match[str], name: str, take: Callable[[str], str]) -> 
     ended = inner.rstrip('"”')[-1:] in "!?"
     english = is_english(match.string)
     deed = tells_deed(" ".join(words)) if english else apart and inner[:1].islower()
-    rounded, bracketed = match["rounded"] or match["marked"], match["bracketed"]
+    rounded, bracketed = match["rounded"], match["bracketed"]
     speaks = not FIRST.isdisjoint(words)
     if rounded and (not apart or speaks or ended or not words or words[0] in STATES):
         return match[0]
@@ -292,16 +289,9 @@ def narrates(outside: list[str], name: str) -> bool:
         return False
     if any(piece and piece[-1].isalnum() for piece in outside[:-1]):  # 'it said "Cat lost" on it'
         return False
-    own = set(name.split()[-1:])
-    third = {*THIRD.split("|"), *OF_THIRD, *plain_words(name), *plain_words(f"{name}'s")}
+    third = {*THIRD.split("|"), *OF_THIRD, *plain_words(name)[-1:], *plain_words(f"{name}'s")[-1:]}
     parts = [plain_words(part) for piece in outside for part in sentences(piece)]
-    if any(part and third.isdisjoint(part) for part in parts):
-        return False
-    tags = [set(re.findall(r"[^\W\d_]+", " ".join(piece.split()[:3]))) for piece in outside]
-    subjects = any(subject_of(name).match(piece) for piece in outside)
-    first = set(re.findall(r"[^\W\d_]+", outside[0]))
-    before = outside[0].endswith((",", ":")) and not own.isdisjoint(first)
-    return subjects or before or any(tag & {*own, *THIRD.split("|")} for tag in tags[1:])
+    return not any(part and third.isdisjoint(part) for part in parts)
 
 
 def _spoken_sentence(sentence: str, name: str, take: Callable[[str], str]) -> str:
