@@ -14,7 +14,6 @@ from evennia_ai.config import ModelProfile, window_known
 from evennia_ai.llm.endpoint_queues import EndpointQueue, EndpointQueues, QueuedCall, Settle
 from evennia_ai.messages import NO_USAGE, LLMReply, Usage
 from evennia_ai.policy.limits import retry
-from evennia_ai.policy.limits.endpoints import FIRST_DEADLINE_S
 from evennia_ai.ports import Extension, LLMClient, LLMRequest, overriding
 from evennia_ai.ports.extension import collect
 from evennia_ai.scheduling import Clock, DelayedCall, loggable
@@ -22,7 +21,6 @@ from evennia_ai.scheduling import Clock, DelayedCall, loggable
 log = Logger()
 
 PAUSED = "evennia_ai: no calls to the model {name} for {pause:.0f} s, after: {error}"
-TRIAL = LLMRequest([{"role": "user", "content": "Ready?"}], max_tokens=1)
 Learn = Callable[[ModelProfile, LLMReply | Failure, float], object]
 FAIR_WAIT_S = 5.0  # a call with less time before its deadline says nothing about the endpoint
 
@@ -81,7 +79,6 @@ class ModelGateway:
         """
         if profile.fallback is None:
             return self._ask(request, profile, deadline_at)
-        self._try_again(profile, profile.fallback)
         reply = self._ask(request, profile, deadline_at)
         return reply.addErrback(self._fall_back, request, profile.fallback, deadline_at)
 
@@ -109,17 +106,6 @@ class ModelGateway:
             self._end(call, Failure(error))
 
     # --- the fallback -----------------------------------------------------------------------------
-
-    def _try_again(self, profile: ModelProfile, fallback: ModelProfile) -> None:
-        """Ask an endpoint whose pause is over for one token, so that no player waits for the trial.
-
-        Only while its fallback answers; else the next call is the trial.
-        """
-        lane = self.lanes.lane_for(profile)
-        is_due = lane.admits and not lane.breaker.closed and not lane.waiting
-        if is_due and self.lanes.lane_for(fallback).breaker.closed:
-            trial = self._ask(TRIAL, profile, self._clock.seconds() + FIRST_DEADLINE_S)
-            trial.addErrback(lambda failed: failed.trap(errors.AssistantError, CancelledError))
 
     def _fall_back(
         self, failed: Failure, request: LLMRequest, fallback: ModelProfile, deadline_at: float

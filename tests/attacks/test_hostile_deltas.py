@@ -55,7 +55,7 @@ def read_pieces(text, size):
     data, body = text.encode(), ReplyBody()
     pieces = [data[at : at + size] for at in range(0, len(data), size)]
     with suppress(BrokenStream):
-        asyncio.run(read_body(stream(*pieces), body, None, lambda: None))
+        asyncio.run(read_body(stream(*pieces), body, None))
 
 
 @pytest.mark.parametrize("start", ["", "data: ", 'data: {"a": "', "{}\n"])

@@ -24,7 +24,7 @@ def read(monkeypatch, *pieces, silent=False):
         raise ConnectionResetError
 
     body = ReplyBody()
-    asyncio.run(openai_stream.read_body(arriving(), body, None, list))
+    asyncio.run(openai_stream.read_body(arriving(), body, None))
     return body.reply(str)
 
 

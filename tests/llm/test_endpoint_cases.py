@@ -199,7 +199,7 @@ def test_a_stream_reads_the_same_wherever_it_is_cut(text):
                 yield piece
 
         early, body, reader = [], ReplyBody(), reply_reader("tools", TOOLS)
-        await read_body(arriving(), body, lambda delta: early.extend(reader.hear(delta)), list)
+        await read_body(arriving(), body, lambda delta: early.extend(reader.hear(delta)))
         reply = reader.finish(body.reply(map("made{}".format, count(1)).__next__))
         assert early == list(reply.tool_calls[: len(early)])
         return done(reply), reply.content

@@ -109,22 +109,6 @@ def test_those_who_wait_when_the_endpoint_is_paused_go_there_too():
     assert all(outcome.results[0].from_fallback for outcome in outcomes)
 
 
-def test_after_the_pause_a_small_request_is_the_trial_and_no_players():
-    desk = Pair()
-    desk.ask()
-    desk.fail()
-    desk.answer()
-    desk.clock.advance(PAUSE_S)
-    desk.ask()
-    desk.ask()
-    assert desk.names == ["hall", "spare", "hall", "spare", "spare"]
-    _, trial, reply = desk.asked[2]
-    assert (trial.max_tokens, trial.caller.assistant) == (1, "")
-    reply.callback(LLMReply("Ready"))
-    desk.ask()
-    assert desk.names[-1] == "hall"
-
-
 def test_if_the_fallback_is_paused_as_well_the_next_call_is_the_trial():
     desk = Pair()
     desk.ask()

@@ -44,7 +44,7 @@ def body_of(*pieces, on_delta=None):
             yield piece
 
     body = ReplyBody()
-    asyncio.run(read_body(arriving(), body, on_delta, list))
+    asyncio.run(read_body(arriving(), body, on_delta))
     return body
 
 
