@@ -266,8 +266,10 @@ class ModelGateway:
     def _told(self, call: QueuedCall) -> ModelProfile:
         """Return a call's profile with what was learnt, and with the fields of extensions."""
         profile = self.told(call.profile)
-        asked = overriding(self.extensions, "request_fields") if profile.has_model else ()
-        fields = collect(asked, lambda item: item.request_fields(call.request, profile).items())
+        extensions = overriding(self.extensions, "request_fields") if profile.has_model else ()
+        fields = collect(
+            extensions, lambda item: item.request_fields(call.request, profile).items()
+        )
         return replace(profile, extra={**profile.extra, **dict(fields)}) if fields else profile
 
     def _judge(self, call: QueuedCall, outcome: LLMReply | Failure) -> None:
