@@ -130,12 +130,7 @@ def plain_reply(
 
     parts = [(sentence, problem_of(sentence)) for sentence in sentences(words)]
     fine = [sentence for sentence, problem in parts if not problem]
-    # Without those that tell a line back, if others are left: "Your dog is Biscuit. A good name!"
-    restated = [
-        output_checks.neutral(plain_words(part)) for line in lines for part in sentences(line)
-    ]
-    new = [part for part in fine if output_checks.neutral(plain_words(part)) not in restated]
-    kept = "".join(new or fine).strip()
+    kept = "".join(fine).strip()
     problem = next((problem for _, problem in parts if problem), NO_WORDS)
     is_mixed = any(problem == ASSISTANT for _, problem in parts)
     return PlainReply(kept, deeds, "" if kept or deeds else problem, is_mixed)
