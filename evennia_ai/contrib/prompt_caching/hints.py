@@ -41,18 +41,18 @@ CACHE_BREAKPOINTS = (
 )
 
 
-def cache_hints(messages: Sequence[WireMessage], profile: ModelProfile) -> dict[str, Any]:
-    """Return the fields to set in a request's body: the messages with breakpoints, and options.
+def breakpoints_of(profile: ModelProfile) -> CacheBreakpoints | None:
+    """Return how to mark what comes again for a profile's model.
 
-    Empty for an endpoint that knows none, and if ``profile.extra`` has a field of theirs.
+    None for an endpoint that knows no marks, and if ``profile.extra`` has a field of theirs.
     """
     default = OPENAI_ADDRESS if profile.api_key_env else ""  # as in `find_endpoint`
     host = urlsplit(profile.base_url or default).hostname
     for known in CACHE_BREAKPOINTS:
         chosen = {*known.mark, *known.options} & {*profile.extra}
         if host == known.host and known.models.match(profile.model) and not chosen:
-            return {**known.options, "messages": with_breakpoints(messages, known.mark)}
-    return {}
+            return known
+    return None
 
 
 def with_breakpoints(messages: Sequence[WireMessage], mark: Body) -> list[WireMessage]:

@@ -286,7 +286,8 @@ def narrates(outside: list[str], name: str) -> bool:
         return False
     third = {*THIRD.split("|"), *OF_THIRD, *plain_words(name)[-1:], *plain_words(f"{name}'s")[-1:]}
     parts = [plain_words(part) for piece in outside for part in sentences(piece)]
-    return not any(part and third.isdisjoint(part) for part in parts)
+    tells = [not third.isdisjoint(part) for part in parts if part]
+    return bool(tells) and all(tells)
 
 
 def _spoken_sentence(sentence: str, name: str, take: Callable[[str], str]) -> str:

@@ -41,6 +41,7 @@ NAME_SPACE = re.compile(
     r"(?<=<)(/?)(?:[|｜]?\w{1,20}[|｜:]|\w{1,20}_(?=tool_call|arg_))"
     r"(?=(?:function_calls?|invoke|function|parameter|tool_calls?|arg_key|arg_value)\b)"
 )
+SEPARATORS = re.compile(r"\]<\]\w{1,20}\[>\[")  # between the tags of MiniMax M3
 ESCAPES = re.compile(r'<\|"\|>|<escape>')  # the quotation marks of Gemma 4 and FunctionGemma
 OPENING_MARKS = BoundedPattern(
     rf"(?:\s|```[\w-]*|`|<[\w: ]{{1,30}}>|\[/?TOOL_CALLS?\]|{MARK}|<\|tool_call>|[\[,;]"
@@ -92,7 +93,7 @@ def read_text_calls(text: str, tools: Tools) -> TextReply:
     The words of ``{"response": "Good evening."}`` are said. Reasoning is dropped, with any call
     inside it. An unfinished call stays in the words. The time is linear in the length of the text.
     """
-    text = ESCAPES.sub('"', NAME_SPACE.sub(r"\1", drop_reasoning(text)))
+    text = ESCAPES.sub('"', NAME_SPACE.sub(r"\1", SEPARATORS.sub("", drop_reasoning(text))))
     bare = text.strip().strip("`").removesuffix("()")
     if bare in tools and not tools[bare].get("required"):
         return TextReply(((bare, "{}"),), "")
@@ -164,7 +165,9 @@ class _Scanner:
         if close is None:
             raise Unreadable
         body = self.text[at : close.start()]
+        own = "|".join(map(re.escape, self.tools[name].get("properties", ()))) or "(?!)"
         parts = PARAMETER.findall(body) or TAGGED_ARGUMENT.findall(body)
+        parts = parts or re.findall(rf"<({own})>((?:(?!<\1>)[\s\S])*?)</\1>", body)
         if parts or not body.strip():
             given = {key: self._typed(name, key, value.strip("\n")) for key, value in parts}
             return [(name, as_json(given))], close.end()

@@ -9,7 +9,7 @@ from evennia_ai.config import ModelProfile
 from evennia_ai.config.profiles import default_profiles, resolve_profile
 from evennia_ai.contrib.prompt_caching import PromptCachingExtension
 from evennia_ai.llm.openai_client import build_body
-from evennia_ai.ports import LLMRequest
+from evennia_ai.ports import Caller, LLMRequest
 
 RULES = "You play a character in a text game. " * 20
 LOOK = {"id": "a", "type": "function", "function": {"name": "look", "arguments": "{}"}}
@@ -109,3 +109,16 @@ def test_the_built_in_profiles_address_the_hosts_that_get_hints():
     profiles = default_profiles({"EVENNIA_AI_MODEL": "anthropic/x", "OPENAI_API_KEY": "k"})
     bodies = {name: sent(resolve_profile(name, profiles)) for name in profiles}
     assert [name for name, body in bodies.items() if body["messages"] != MESSAGES] == ["openrouter"]
+
+
+def test_a_character_has_one_pseudonym_in_a_game(settings):
+    profile = ModelProfile("p", "openai", "m", "http://hall/v1", "", extra={"user": "{character}"})
+
+    def user_of(assistant):
+        request = LLMRequest(messages=MESSAGES, caller=Caller(assistant))
+        return PromptCachingExtension().request_fields(request, profile)["user"]
+
+    first = user_of("1")
+    assert first == user_of("1") != user_of("2") and len(first) == 24
+    settings.SERVERNAME = "another game"
+    assert user_of("1") != first
