@@ -74,9 +74,9 @@ class Reader:
         return at.astimezone(self.zone).strftime(form)
 
     def show(self, kind: str, words: str, what: str) -> str:
-        """Return the words, or ``[what, Admins read it]`` if the reader may not see them."""
+        """Return the words, or ``[what, only admins may read it]`` if the reader may not."""
         if not self.may(kind):
-            return f"[{what}, {self.whose(kind)} read it]"
+            return f"[{what}, only {self.whose(kind).lower()} may read it]"
         self.count(kind)
         return words
 

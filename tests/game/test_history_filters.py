@@ -71,7 +71,7 @@ def test_a_line_that_nobody_answered_stands_where_it_was_said(game, admin, build
         assert "(expired, whisper: the character is stopped (aistop)) Ann: psst" in text
     text = flat(builder.told("aihistory Mira"))
     assert "(expired, say) Ann: Mira, hello?" in text
-    assert "(expired, whisper) [whisper, Admins read it]" in text
+    assert "(expired, whisper) [whisper, only admins may read it]" in text
     assert "No message holds these words." in builder.told("aihistory/search Mira = psst")
     lines = [make_message("user", f"Line {n}.", audience=[]) for n in range(30)]
     game.clock.advance(60)

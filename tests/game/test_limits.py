@@ -78,10 +78,13 @@ def test_staff_see_which_lines_were_refused_and_why(game, limited, ann, mira, ta
     assert "hello" not in text and "Page 1 of 1, newest last, times in UTC." in text
     builder = game.player("Bea", tavern, permissions=["Builder"])
     text = flat(builder.told("aihistory/unanswered Mira"))
-    assert "Ann: Mira, more beer" in text and "[whisper, Admins read it]" in text
+    assert "Ann: Mira, more beer" in text and "[whisper, only admins may read it]" in text
     assert "xyzzy" not in text
     told = flat(builder.told("aistatus"))
-    assert "Unanswered: 2 lines today" in told and "to Mira: [reason, Admins read it]." in told
+    assert (
+        "Unanswered: 2 lines today" in told
+        and "to Mira: [reason, only admins may read it]." in told
+    )
 
 
 def test_a_second_character_of_the_account_gives_no_more_turns(game, limited, ann, tavern):

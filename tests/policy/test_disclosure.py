@@ -30,8 +30,11 @@ def test_by_default_admins_read_words_and_builders_figures():
 
 
 def test_a_placeholder_says_what_it_hides_and_who_reads_it():
-    assert reader("Builder").show(PRIVATE_WORDS, "psst", "whisper") == "[whisper, Admins read it]"
-    assert reader().show(FIGURES, "7", "count") == "[count, Builders read it]"
+    assert (
+        reader("Builder").show(PRIVATE_WORDS, "psst", "whisper")
+        == "[whisper, only admins may read it]"
+    )
+    assert reader().show(FIGURES, "7", "count") == "[count, only builders may read it]"
 
 
 def test_only_private_items_that_were_shown_are_counted():

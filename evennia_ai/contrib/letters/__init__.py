@@ -8,13 +8,7 @@ from twisted.internet.defer import inlineCallbacks
 from evennia_ai import signals
 from evennia_ai.contrib.letters.ailetters import CmdAILetters
 from evennia_ai.contrib.letters.leave_message import agreed_words, leave_message, take_message
-from evennia_ai.contrib.letters.letter_records import (
-    Letters,
-    LetterSettings,
-    attend,
-    begin,
-    carries,
-)
+from evennia_ai.contrib.letters.letter_records import Letters, LetterSettings, attend, begin
 from evennia_ai.extension import EntryReader, Extension, Revision, Tool
 from evennia_ai.messages import Audience
 from evennia_ai.policy.audience import KnownLine, of_record
@@ -81,8 +75,7 @@ class LettersExtension(Extension):
             begin(sender)
 
     def _meet(self, character: Any, **_signal: Any) -> None:
-        if carries(character):
-            attend(character)
+        attend(character)
 
 
 EXTENSION = LettersExtension

@@ -35,8 +35,7 @@ class LetterSettings:
 
     person_letters: int = setting(
         20,
-        "Maximum messages that one person's words may leave with the character until they are "
-        "told. 0 allows none.",
+        "Maximum untold messages that one person's words may leave with it. 0 allows none.",
         Bounds(0, 100),
     )
     letters_by_mail: bool = setting(
@@ -111,12 +110,6 @@ def attend(character: Any) -> None:
     if mind := getattr(character, "ai_mind", None):
         work = partial(deliver, character)
         mind.services.timer.keep((Letters.kind, character.id), 0.0, work)
-
-
-def carries(character: Any) -> bool:
-    """Return True if a character may have letters to tell."""
-    mind: Any = getattr(character, "ai_mind", None)
-    return mind is not None and (Letters.kind, character.id) in mind.services.timer.entries
 
 
 def deliver(character: Any) -> float | None:

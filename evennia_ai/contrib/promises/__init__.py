@@ -89,8 +89,7 @@ class PromisesExtension(Extension):
             keeper.begin(sender)
 
     def _meet(self, character: Any, **_signal: Any) -> None:
-        if keeper.is_attending(character):  # it may be walking just now
-            keeper.attend(character)
+        keeper.attend(character)  # it may be walking just now
 
 
 EXTENSION = PromisesExtension

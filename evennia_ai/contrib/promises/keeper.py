@@ -59,11 +59,6 @@ def attend(character: Any) -> None:
         mind.services.timer.keep((Promises.kind, character.id), 0.0, partial(look_at, character))
 
 
-def is_attending(character: Any) -> bool:
-    mind: Any = getattr(character, "ai_mind", None)
-    return mind is not None and (Promises.kind, character.id) in mind.services.timer.entries
-
-
 def look_at(character: Any) -> float | None:
     """Do what a character must do now; returns the seconds until the next look."""
     mind = getattr(character, "ai_mind", None) if character.pk else None

@@ -167,4 +167,4 @@ def test_memories_in_a_prompt_are_shown_to_those_who_may_read_memories(service, 
     builder = game.player("Bea", mira.location, permissions=["Builder"])
     mira.journal.add("Wren owes the harbour master nine silver.", pinned=True)
     text = builder.told("aiprompt Mira") + builder.told("next")
-    assert "nine silver" not in text and "[words, Admins read it]" in text
+    assert "nine silver" not in text and "[words, only admins may read it]" in text

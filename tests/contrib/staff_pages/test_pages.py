@@ -227,7 +227,7 @@ def test_a_compaction_shows_what_was_before_and_after(lived, builder, admin):
     assert "For everybody" in text and "For Ann" in text and "900 tokens into 300" in text
     assert "hello Mira" in text
     hidden = Browser(builder).text(path)
-    assert "For somebody in private" in hidden and "[summary, Admins read it]" in hidden
+    assert "For somebody in private" in hidden and "[summary, only admins may read it]" in hidden
 
 
 # --- what it knows ------------------------------------------------------------------------------

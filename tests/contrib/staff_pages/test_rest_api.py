@@ -129,7 +129,7 @@ def test_a_marker_stands_for_each_hidden_word(talked, ann, reader):
     whispers = [row for row in lines if row["private"]]
     assert len(whispers) == 3 and any("good evening" in row["content"] for row in lines)
     for row in whispers:
-        assert row["content"] == "[whisper, Admins read it]"
+        assert row["content"] == "[whisper, only admins may read it]"
         assert row["audience"] is row["tool_calls"] is None
         assert row["speaker"] == row["speaker_name"] == ""
     whisper, said = found(builder, "tool-calls")
@@ -137,11 +137,11 @@ def test_a_marker_stands_for_each_hidden_word(talked, ann, reader):
         "A good evening to you.", False,
     )  # fmt: skip
     assert (whisper["name"], whisper["private"]) == ("whisper", True)
-    assert whisper["arguments"] == whisper["result"] == "[words, Admins read it]"
-    assert found(builder, "model-calls")[0]["error"] == "[error, Admins read it]"
+    assert whisper["arguments"] == whisper["result"] == "[words, only admins may read it]"
+    assert found(builder, "model-calls")[0]["error"] == "[error, only admins may read it]"
     public, private = found(builder, "compactions")[0]["summary"]
     assert public == {"audience": ["public"], "text": "They met."}
-    assert private == {"audience": None, "text": "[summary, Admins read it]"}
+    assert private == {"audience": None, "text": "[summary, only admins may read it]"}
     assert found(builder, "turns")[0]["audience"] is None
 
 
@@ -151,7 +151,7 @@ def test_a_call_of_a_public_turn_is_private_if_its_prompt_was(game, talked, ann,
     game.run(2)
     said = found(reader("Builder"), "tool-calls")[0]
     assert (said["name"], said["private"]) == ("say", True)
-    assert said["arguments"] == "[words, Admins read it]"
+    assert said["arguments"] == "[words, only admins may read it]"
 
 
 def test_reading_private_items_is_logged_without_the_words(talked, reader, monkeypatch):
