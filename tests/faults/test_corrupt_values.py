@@ -131,14 +131,18 @@ def test_38_settings_of_the_wrong_kind_are_passed_over(game, ann, mira, logged, 
     assert len(complaints_of(logged)) == len(complaints)
 
 
-@pytest.mark.parametrize("value", ["", "no", 7, [], [True], {"a": 1}])
+@pytest.mark.parametrize(
+    "value", short_form(["", "no", 7, [], [True], {"a": 1}], 3, pytest.mark.soak)
+)
 def test_38_a_switch_of_the_wrong_kind_stops_nobody(game, ann, mira, logged, value):
     mira.assistant.attributes.add("stopped", value)
     assert runs(game, ann, mira)
     assert len(complaints_of(logged)) == 1
 
 
-@pytest.mark.parametrize("value", [7, 2.5, "Mira", {"Mira": 1}, [7, None, "Mira"], True])
+@pytest.mark.parametrize(
+    "value", short_form([7, 2.5, "Mira", {"Mira": 1}, [7, None, "Mira"], True], 2, pytest.mark.soak)
+)
 def test_38_a_list_of_the_muted_that_is_none_deafens_no_player(game, ann, mira, logged, value):
     ann.character.attributes.add("ai_muted", value)
     assert runs(game, ann, mira)
@@ -167,7 +171,11 @@ KEPT = (MARKS, WISHES, FACTS, GAME_NAME)
 
 
 @pytest.mark.parametrize(
-    "value", [7, "text", b"x", [7], [None], {"a": 1}, float("nan"), 10**400], ids=range(8)
+    "value",
+    short_form(
+        [7, "text", b"x", [7], [None], {"a": 1}, float("nan"), 10**400], 2, pytest.mark.soak
+    ),
+    ids=range(8),
 )
 def test_38_state_and_what_the_server_keeps_of_any_kind_stop_nobody(
     game, ann, admin, mira, logged, value

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from evennia_ai.policy.replies.text_tool_calls import MOST_CALLS, TextReply, read_text_calls
 from tests.growth import text_grows_like_a_square
+from tests.short_form import short_form
 
 TEXT = {"type": "string"}
 
@@ -277,8 +278,13 @@ HOSTILE = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("unit", HOSTILE)
-@pytest.mark.parametrize("before", ["", 'x {"name": "say"'])
+@pytest.mark.parametrize(
+    ("unit", "before"),
+    [
+        *((unit, "") for unit in HOSTILE),
+        *short_form(((unit, 'x {"name": "say"') for unit in HOSTILE), 3, pytest.mark.soak),
+    ],
+)
 def test_the_time_for_hostile_text_grows_with_its_length_not_its_square(unit, before):
     def read(text):
         return read_text_calls(before + text, TOOLS)
