@@ -228,7 +228,7 @@ def steps_of_other(version: str, is_between: bool) -> list[Step]:
         return [pytest_step("game tests of the main paths", version, GAME, *files)]
     marks = f"{GAME} and not engine"
     return [
-        *shares("game tests of Evennia", version, marks, 2, *ON_OTHER_LINE),
+        pytest_step("game tests of Evennia", version, marks, *ON_OTHER_LINE),
         Step(f"types on {version}", version, ("-m", "mypy")),
     ]
 
