@@ -6,17 +6,19 @@ from typing import Any
 
 from pydantic_core import from_json
 
-from evennia_ai.policy.texts import as_dict, as_text, read_object
+from evennia_ai.policy.texts import BoundedPattern, as_dict, as_text, read_object
 
 DEPTH = 8
 # A mark inside a string need not be escaped, if nothing behind it looks like an end.
 STRING = r"{0}(?:[^{0}\\]|\\[\s\S]|{0}(?!\s*+(?:[,:=}}\])<]|\Z)))*+{0}"
-TOKEN = re.compile(
+LONGEST = 3_000  # characters of a string
+TOKEN = BoundedPattern(
     r"(?P<string>" + "|".join(STRING.format(mark) for mark in "\"'") + r"|“[^”]*+”)"
     r"|(?P<opening>\{\{?|\(\(?|\[)|(?P<closing>[})\]])|(?P<joint>[,:=])"
     r"|(?P<number>-?\d{1,30}+(?:\.\d{1,30}+)?+(?:[eE][+-]?\d{1,2}+)?+)(?![\w.])"
     r"|(?P<literal>true|false|null|True|False|None)\b"
-    r"|(?P<key>[^\W\d]\w{0,63})(?=\s*+[:=])"
+    r"|(?P<key>[^\W\d]\w{0,63})(?=\s*+[:=])",
+    LONGEST,
 )
 SPACE = re.compile(r"\s*+")
 ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|[\s\S])")
@@ -56,10 +58,10 @@ class LooseReader:
         parts, closings = list[str](), list[str]()
         while not parts or closings:
             at = SPACE.match(self.text, end).end() if parts else end  # type: ignore[union-attr]
-            token = TOKEN.match(self.text, at)
+            token = TOKEN.match(self.text[at : at + LONGEST])
             if token is None and closings and END_MARK.match(self.text, at):
                 return without_comma(parts) + "".join(map(as_json, closings[::-1])), at
-            end = token.end() if token else len(self.text)
+            end = at + token.end() if token else len(self.text)
             self.charge(1 + (end - at) // 32)
             if token is None or len(closings) > DEPTH:
                 raise Unreadable
