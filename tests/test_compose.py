@@ -13,7 +13,6 @@ import pytest
 import yaml
 
 from evennia_ai.config.profiles import MODEL_VARIABLE, resolve_profile
-from evennia_ai.llm.endpoints import CHARACTER
 from tests.postgresql import URL
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -155,7 +154,7 @@ def test_the_proxy_stands_before_both_servers_and_keeps_each_character_at_one() 
     assert game["OPENAI_BASE_URL"] == "http://proxy:4000/v1"
     entries = json.loads(re.sub(r"\$\{\w+:-(\d+)\}", r"\1", game["MODEL_PROFILE"]))
     own = {"default": {"client": "openai", "model": "game", **entries}}
-    assert resolve_profile("default", own).extra == {"metadata": {"session_id": CHARACTER}}
+    assert resolve_profile("default", own).extra == {"metadata": {"session_id": "{character}"}}
     assert "MODEL_PROFILE" in (FOLDER / "game_settings.py").read_text()
     second = ADDED["llamacpp-2"]
     assert {**SERVICES["llamacpp"], "networks": second["networks"]} == second

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from evennia_ai.contrib.openai_tokens.tokenizer import load
 from tests.e2e.harness import GameServer
 from tests.e2e.long_talk.course import TICK_RATE_SLEEP_S, WINDOW, LongTalk
 from tests.e2e.long_talk.evidence import (
@@ -28,6 +27,8 @@ from tests.e2e.long_talk.evidence import (
 )
 from tests.e2e.long_talk.model import SEED, TellingModel
 from tests.e2e.test_talk import thinking_with
+
+tokenizer = pytest.importorskip("evennia_ai.contrib.openai_tokens.tokenizer")
 
 pytestmark = pytest.mark.campaign
 
@@ -52,7 +53,7 @@ def seed() -> int:
 @pytest.fixture
 def model(tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[TellingModel]:
     """Return a model that repeats everything it knows and summarises badly."""
-    load()
+    tokenizer.load()
     monkeypatch.setenv(SEED, str(seed))
     with TellingModel(tmp_path / "requests.jsonl") as running:
         yield running

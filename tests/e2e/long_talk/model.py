@@ -15,12 +15,15 @@ from collections.abc import Mapping, Sequence
 from random import Random
 from typing import Any
 
-from evennia_ai.contrib.openai_tokens.tokenizer import count_for, load
+import pytest
+
 from evennia_ai.policy.tokens import count_conversation_tokens, count_tools
 from tests.provider import stub as provider
 from tests.provider.stub_process import StubProvider
 from tests.provider.stub_replies import Reply, build_completion, offered_tools
 from tests.provider.transport_faults import error_reply
+
+tokenizer = pytest.importorskip("evennia_ai.contrib.openai_tokens.tokenizer")
 
 SEED = "LONG_TALK_SEED"
 COUNTED_AS = "gpt-4o"
@@ -55,7 +58,7 @@ class TellingModel(StubProvider):
 
 def count_request(body: Body) -> int:
     """Return the tokens of a request and its tools by o200k_base, without the reply."""
-    count = count_for(COUNTED_AS)
+    count = tokenizer.count_for(COUNTED_AS)
     assert count is not None, "the encoding is not loaded"
     tools = count_tools(body.get("tools") or (), count)
     return tools + count_conversation_tokens(body["messages"], COUNTED_AS, count)
@@ -158,6 +161,6 @@ def call(name: str, **arguments: str) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    load()
+    tokenizer.load()
     provider.answer_politely = answer
     provider.main(sys.argv[1:])
