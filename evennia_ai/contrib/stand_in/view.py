@@ -173,6 +173,8 @@ class StandInView:
         intent, topic = self.language.asked_of(text)
         is_known = intent.key in self.language.data.get("examples", {})
         key = self.nearest_kind(text, "examples", SURELY if is_known else MEANT)
+        if key == OTHER and intent.key == "where":  # "where do I work now?"
+            return Intent(), ""
         same = key in ("", OTHER, intent.key)
         return (intent, topic) if same else (self.language.intent(key), "")
 
