@@ -111,8 +111,8 @@ def _counted(view: StandInView, deal: Deal, text: str, numbers: Sequence[int]) -
     each = {name: number_in(goods.get(name, "")) for name in wares}
     have, total = wares_of(view), sum(each[name] for name in wares)
     answered = " ".join(view.transcript.answers_to(view.speaker)[-OFFERED:])
-    bids = view.language.pattern("patterns", "bid").search(text) and set(each.values())
-    if bids and kind == "order" and numbers and bids.isdisjoint((*numbers, total)):
+    bids = view.language.pattern("patterns", "bid").search(text) and kind == "order"
+    if bids and numbers and {total, *each.values()}.isdisjoint(numbers):
         return replace(deal, kind="haggle")
     for number in numbers if kind != "refuse" else ():
         most = have.count(wares[0])
@@ -264,7 +264,7 @@ def asks_prices(view: StandInView) -> bool:
         return False
     deals = ((text, read_deal(view, text), read_meant(view, text)) for text in view.sentences)
     return any(
-        deal.named or deal.wares or view.asked_of(text)[0].key in PRICED
+        deal.named or deal.wares or deal.kind == "order" or view.asked_of(text)[0].key in PRICED
         or (act and act.act == "give" and match_name(act.item, wares_of(view)))
         for text, deal, act in deals
     )  # fmt: skip
