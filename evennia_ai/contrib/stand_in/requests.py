@@ -264,7 +264,7 @@ def asks_prices(view: StandInView) -> bool:
         return False
     deals = ((text, read_deal(view, text), read_meant(view, text)) for text in view.sentences)
     return any(
-        deal.named or deal.wares or deal.kind == "order" or view.asked_of(text)[0].key in PRICED
+        deal.named or deal.wares or (deal.kind == "order" and _named(view, text)[1]) or view.asked_of(text)[0].key in PRICED
         or (act and act.act == "give" and match_name(act.item, wares_of(view)))
         for text, deal, act in deals
     )  # fmt: skip
