@@ -1,12 +1,15 @@
 """Who knows what: the exact holders of planted facts, nothing private for who may not read it."""
 
 import re
+from importlib import import_module
+from types import ModuleType
 
 import pytest
 from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import PermissionDenied
+from django.urls import include, path
 
-from evennia_ai.contrib.who_knows import page
+from evennia_ai.contrib.who_knows import EXTENSION, page
 from evennia_ai.contrib.who_knows.holders import find_holders, matches
 from evennia_ai.policy.conversation.persona_and_lore import LoreEntry
 from evennia_ai.policy.read_permissions import DEFAULTS, Reader
@@ -169,7 +172,16 @@ def test_all_words_of_a_query_must_stand_in_a_text(query, text, is_match):
     assert matches(query, text) is is_match
 
 
-def test_the_page_shows_staff_the_same(game, town, ann, admin, bea, monkeypatch, rf):
+@pytest.fixture
+def addresses(settings):
+    """Add our addresses to those of the site, which may have been read while we were off."""
+    urls = ModuleType("urls")
+    ours = [path("ai/", include(name)) for name in EXTENSION.urls(by_game=False)]
+    urls.urlpatterns = [*import_module(settings.ROOT_URLCONF).urlpatterns, *ours]
+    settings.ROOT_URLCONF = urls
+
+
+def test_the_page_shows_staff_the_same(game, town, ann, admin, bea, monkeypatch, rf, addresses):
     monkeypatch.setattr(page, "game", SameThread(game.clock))
     ann.do("whisper Mira = the dagger lies below the altar")
     ann.do("say Mira, the weather is <b>fine</b>")
