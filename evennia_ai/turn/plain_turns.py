@@ -74,6 +74,7 @@ FOREIGN_LORE = 5  # pieces that stand before a line in another language than the
 # 82 replies of a 1.5B model, all of them judged wrong (MiniLM).
 SAID_AGAIN = 0.72
 NEW_WORDS = 3  # a sentence of so many words that carry meaning has one that the line has not
+LAST_LINES = 4  # of the talk, in which may stand what a reply tells
 LAST_REPLIES = 10  # with which a reply is compared
 
 
@@ -101,7 +102,7 @@ class LineNotes:
         words = map(self.words_of, lines)
         persona = self._mind.who.persona
         texts = [*words, *persona.never, *persona.knows, *self._persona()]
-        texts += [*EXAMPLES, *TELLING, *URGING, *plain_prompt.KIND_LINES]
+        texts += [*EXAMPLES, *TELLING, *URGING, *plain_prompt.KIND_LINES, *self.talk_before("")]
         speakers = (parse_heard_line(line, "")[0] for line in lines)
         possible = map(self._hints, lines, speakers)
         texts += [*HINT_LINES, *(words for each in possible for _act, words in each)]
@@ -153,10 +154,11 @@ class LineNotes:
         if not parse_heard_line(line, "")[0]:  # what the character perceived is nobody's line
             return plain_prompt.LineReading(now, answers)
         best = plain_prompt.best_fit(answers)
-        by_code = self._by_code(line, best)
+        talk = self.talk_before(line)
+        by_code = self._by_code(line, max([best, *cosines(words, talk)]))
         noted = "" if known else self._note(line, best)
         fact = plain_prompt.sure_lore(answers) if self.asks(line) and not noted else ""
-        return plain_prompt.LineReading(now, [] if noted else answers, noted, by_code, fact)
+        return plain_prompt.LineReading(now, [] if noted else answers, noted, by_code, fact, talk)
 
     def _note(self, line: str, best: float) -> str:
         """Return what code tells of a line's kind, "" for nothing or without an embedder.
@@ -238,6 +240,11 @@ class LineNotes:
     def _persona(self) -> list[str]:
         """Return the sentences of the persona behind the first."""
         return [*map(str.strip, sentences(self._mind.who.persona.text))][1:]
+
+    def talk_before(self, line: str) -> list[str]:
+        """Return the words of the newest lines that were heard, without those of a line."""
+        talk = [m["content"] for m in self._mind.log.view()[-LAST_LINES:] if m["role"] == "user"]
+        return [self.words_of(text) for text in talk if text != line]
 
     def unaddressed(self, line: str) -> str:
         """Return a line as it was heard, without the character's name that calls it."""
@@ -352,10 +359,12 @@ class PlainTurns:
         kept = [*map(str.strip, sentences(plain.words))]
         new = [part for part in kept if not self._line_notes.says_again(part, line)]
         absent = {plain_prompt.STRANGER}.difference(here.people)
-        new = [part for part in new if not tells_of(part, {*speakers[-1:], *absent})]
+        new = [part for part in new if not plain_prompt.tells_of(part, {*speakers[-1:], *absent})]
         if len(new) < len(kept):
             plain = plain._replace(words=" ".join(new), problem="" if new else ECHO)
-        if fact and (plain.problem or not plain_prompt.tells(plain.words, fact, line)):
+        seen = "\n".join(self._line_notes.talk_before(line))
+        is_told = plain_prompt.tells(plain.words, fact, line, seen)
+        if fact and (plain.problem or not is_told):
             asks_more = self._line_notes.asks_the_unknown(line, fact)
             not_known = self._mind.services.text(plain_prompt.NOT_KNOWN)
             plain = PlainReply(unsaid(not_known, last) if asks_more else fact)
@@ -389,10 +398,3 @@ def unsaid(variants: str, last: Sequence[str]) -> str:
     """Return one of the lines of a text that was not said if there is one, else the oldest."""
     places = {words: number for number, words in enumerate(last)}
     return min(variants.splitlines(), key=lambda words: places.get(words, -1))
-
-
-def tells_of(sentence: str, names: Iterable[str]) -> bool:
-    """Return True for a sentence about one of some people, as "Two days ago Ann told you"."""
-    subjects = "|".join(map(re.escape, names))
-    subject = rf"\A\W*+(?:\w+, |[\w ]{{1,30}}? ago,? )?(?:{subjects})(?:['’]s)? [^\W\dA-Z]"
-    return bool(subjects and re.match(subject, sentence))

@@ -1,5 +1,8 @@
 """A tavern whose Mira thinks with a small model, and what its tests read."""
 
+import sys
+import types
+
 import numpy as np
 import pytest
 
@@ -9,6 +12,7 @@ from evennia_ai.memory import embedders
 from evennia_ai.models import ToolCall
 from evennia_ai.policy.conversation.requested_acts import ANSWERS, GRANTING
 from evennia_ai.policy.limits.retry import GatewayLimits
+from evennia_ai.store.lore_records import LoreRecords
 
 NEVER = "You never open the cellar."
 SECRET = "You buried a chest of gold under the old willow by the mill."
@@ -96,3 +100,12 @@ def knowing(with_meaning, game, service):
     with_meaning.db.ai_persona = {"text": text, "knows": [SECRET]}
     with_meaning.assistant.mind.settings.resolve()
     return with_meaning
+
+
+def lore_of(service, *texts):
+    module = types.ModuleType("plain_lore")
+    module.LORE = [
+        {"title": f"Entry {n}", "scopes": "all", "text": text} for n, text in enumerate(texts)
+    ]
+    sys.modules["plain_lore"] = module
+    service.lore.fixed = LoreRecords(["plain_lore"]).fixed

@@ -4,7 +4,7 @@ import pytest
 
 from evennia_ai.game.texts import TEXTS
 from tests.game import plain_scene
-from tests.game.plain_scene import acts, says, text_of
+from tests.game.plain_scene import acts, lore_of, says, text_of
 
 pytestmark = pytest.mark.engine
 
@@ -43,6 +43,9 @@ def test_code_hands_on_a_message_in_a_whisper(game, knowing, ann, bob):
     assert "Ann: the beer is bad" in " ".join(bob.heard())
     assert not [line for line in ann.heard() if "Ann: the beer" in line]
     assert acts()[-2:] == [("whisper", "done"), ("say", "done")]
+    assert ann.last() == f'Mira says, "{TEXTS["hands_on"].splitlines()[0]}"'
+    says(game, ann, "Mira, whisper to Brannoc that the watch is coming.", "He is not here.")
+    assert ann.last() == 'Mira says, "He is not here."'
 
 
 def test_code_says_what_came_of_what_it_did(game, knowing, ann):
@@ -97,10 +100,17 @@ def test_code_says_what_it_surely_knows_and_no_secret(game, knowing, ann, bob):
 def test_what_nobody_can_know_is_not_answered_by_what_was_told(game, knowing, ann):
     says(game, ann, "Mira, my brother Tom went to sea in spring.", "A hard life.")
     game.run(60)
-    says(game, ann, "Mira, when will my brother Tom come home, on what day?", "Next week.")
+    says(game, ann, "Mira, is my brother Tom going to live, yes or no?", "He will.")
     assert ann.last() == f'Mira says, "{TEXTS["has_no_idea"].splitlines()[0]}"'
     says(game, ann, "Mira, where did my brother Tom go?", "Over the hills.")
     assert "to sea" in ann.last()
+
+
+def test_what_was_told_a_moment_ago_goes_before_lore(game, knowing, ann, service):
+    lore_of(service, "It is called so because of the gull over the bar, off a wreck.")
+    says(game, ann, "Mira, my dog is called Biscuit and he is lame in one leg.", "Poor thing.")
+    says(game, ann, "Mira, what is my dog called?", "Your dog is called Biscuit.")
+    assert ann.last() == 'Mira says, "Your dog is called Biscuit."'
 
 
 def test_aitest_shows_what_code_surely_knows(game, knowing, admin):

@@ -1,7 +1,5 @@
 """Characters of small models: code does what a line asks for, and the reply is what is said."""
 
-import sys
-import types
 from dataclasses import replace
 
 import pytest
@@ -12,10 +10,9 @@ from evennia_ai.llm.openai_client import build_body
 from evennia_ai.messages import MARK
 from evennia_ai.policy.tool_call_modes.form import AGAIN_PLAIN
 from evennia_ai.policy.tool_call_modes.plain_prompt import note
-from evennia_ai.store.lore_records import LoreRecords
 from evennia_ai.turn.plain_turns import NOT_HERE
 from tests.game import plain_scene
-from tests.game.plain_scene import acts, says, sent, text_of
+from tests.game.plain_scene import acts, lore_of, says, sent, text_of
 
 pytestmark = pytest.mark.engine
 
@@ -186,15 +183,6 @@ def test_code_tells_what_kind_of_line_it_is(game, with_meaning, ann):
 def test_a_line_about_something_else_gets_no_such_note(game, with_meaning, ann):
     (request,) = says(game, ann, "Mira, what do you think of fools?", "Nothing.")
     assert text_of(request).endswith("Ann says: what do you think of fools?")
-
-
-def lore_of(service, *texts):
-    module = types.ModuleType("plain_lore")
-    module.LORE = [
-        {"title": f"Entry {n}", "scopes": "all", "text": text} for n, text in enumerate(texts)
-    ]
-    sys.modules["plain_lore"] = module
-    service.lore.fixed = LoreRecords(["plain_lore"]).fixed
 
 
 def test_a_piece_of_lore_stands_before_the_line_that_it_answers(game, with_meaning, ann, service):

@@ -182,9 +182,12 @@ class _RequestMatch:
         match = self.lead("whisper")
         if not match:
             return None
-        to = match_name(match["rest"], self.here.people) or self.speaker
         message = self.search("message", match["rest"])
-        return RequestedAct("whisper", to, item=message["words"] if message else "", text=self.text)
+        words = message["words"] if message else ""
+        to = match_name(match["rest"].removesuffix(message[0] if message else ""), self.here.people)
+        if words and not to:  # nobody here is meant
+            return None
+        return RequestedAct("whisper", to or self.speaker, item=words, text=self.text)
 
 
 # --- which thing, exit or person a phrase means ---------------------------------------------------

@@ -5,6 +5,7 @@ The template and its figures: a real 1.5B model answers 38 of 60 fresh lines sen
 about, where small models follow them: 15 of 16, before the line 9 of 16 (Qwen2.5-Coder 1.5B).
 """
 
+import re
 import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -80,7 +81,7 @@ class LineReading(NamedTuple):
     """What code makes of a line: rows of the moment, rows that may answer the line, and a note.
 
     ``by_code`` is the game's text that answers it in the place of a model, ``fact`` what a reply
-    must tell of.
+    must tell of, ``talk`` the words of the lines before.
     """
 
     now: list[Row]
@@ -88,6 +89,7 @@ class LineReading(NamedTuple):
     note: str = ""
     by_code: str = ""
     fact: str = ""
+    talk: Sequence[str] = ()
 
 
 def note(text: str) -> str:
@@ -191,25 +193,39 @@ def answering(facts: Sequence[Row], recalled: Sequence[Row]) -> list[Row]:
 def said_or_checked(fact: str, read: LineReading) -> tuple[str, str]:
     """Return what code says in the place of a model, and the fact that a reply must tell of.
 
-    ``fact`` surely answers the line, "" for none. If a row of the prompt holds at least half of its
-    words, the model says it. Other facts are of what is here, and code tells them best; so it does
-    those of the persona, since a small model says of whoever asks what "You" are. Where the best
-    row is another than the fact's, either may be wrong; lore that surely answers comes first.
+    ``fact`` surely answers the line, "" for none. If a row of the prompt or the talk before holds
+    at least half of its words, the model says it. Other facts are of what is here, and code tells
+    them best; so it does those of the persona, since a small model says of whoever asks what "You"
+    are. Where the best row is another than the fact's, either may be wrong; lore that surely
+    answers comes first.
     """
     stems = {*normal_words(fact)}
-    shares = ((row, stems.intersection(normal_words(row[1].text))) for row in read.answers)
-    rows = [row for row, same in shares if row[0] != ABOUT and 2 * len(same) >= len(stems)]
+
+    def holds(text: str) -> bool:
+        return 2 * len(stems.intersection(normal_words(text))) >= len(stems)
+
+    rows = [row for row in read.answers if row[0] != ABOUT and holds(row[1].text)]
+    is_in_talk = bool(fact) and any(map(holds, read.talk))
     is_best = bool(fact and rows) and best_fit(rows) >= best_fit(read.answers)
-    code = read.by_code or fact * (not (rows or read.fact))
-    return code, fact if is_best else read.fact
+    code = read.by_code or fact * (not (rows or is_in_talk or read.fact))
+    return code, fact if is_best or is_in_talk else read.fact
 
 
-def tells(words: str, fact: str, line: str) -> bool:
+def tells(words: str, fact: str, line: str, seen: str = "") -> bool:
     """Return True if words tell of a fact what the line, which they answer, does not, and no other
-    number than it."""
+    number than it; or of the talk as it was ``seen``."""
     stems, new = {*normal_words(fact)}, {*normal_words(words)}.difference(normal_words(line))
+    if not new.isdisjoint(normal_words(seen)):
+        return True
     is_wrong = any(map(str.isdigit, stems)) and any(map(str.isdigit, new - stems))
     return not is_wrong and (stems.issubset(normal_words(line)) or not stems.isdisjoint(new))
+
+
+def tells_of(sentence: str, names: Iterable[str]) -> bool:
+    """Return True for a sentence about one of some people, as "Two days ago Ann told you"."""
+    subjects = "|".join(map(re.escape, names))
+    subject = rf"\A\W*+(?:\w+, |[\w ]{{1,30}}? ago,? )?(?:{subjects})(?:['’]s)? [^\W\dA-Z]"
+    return bool(subjects and re.match(subject, sentence))
 
 
 def sure_lore(rows: Sequence[Row]) -> str:
