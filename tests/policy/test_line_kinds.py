@@ -65,10 +65,10 @@ def test_the_nearest_kind_decides(cosines, is_order, is_unanswerable):
 
 
 def test_what_fits_a_question_well_may_answer_it():
-    (some, little), (more, much), (_all, most) = UNANSWERABLE
-    for fit, least in ((some, little), (more, much), (more + 0.01, most)):
+    for fit, least in UNANSWERABLE:
         assert cannot_be_answered(near(questions=least + 0.01), fit)
         assert not cannot_be_answered(near(questions=least - 0.01), fit)
+    assert not cannot_be_answered(near(questions=0.9), UNANSWERABLE[-1][0] + 0.01)
 
 
 def test_a_line_asks_if_it_is_marked_or_nearer_to_questions():

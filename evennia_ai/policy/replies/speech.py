@@ -33,7 +33,7 @@ class SentenceSplitter:
 
     def feed(self, text: str) -> list[str]:
         """Add a part of the text; return the sentences that are finished now."""
-        self._text += text
+        self._text = (self._text + text).lstrip()  # no piece begins with white space
         pieces, piece = list[str](), ""
         for part in sentences(self._text) if len(self._text) <= LONGEST_SENTENCE else ():
             if piece and self._is_whole(piece.strip(), part.lstrip(OPENINGS)):
@@ -121,8 +121,8 @@ SELF_DESCRIPTIONS = (
     r"I(?: am|'m) (?:always )?here to help(?: you)?[.!,]",
     r"any other questions\b|can I assist you\b",
     (
-        r"(?:can't|cannot|unable to|able to) (?:assist|help (?:you )?with (?:that|this)"
-        r"|(?:\w+ ){1,2}this (?:request|conversation))\b"
+        r"(?:can't|cannot|unable to|able to) (?:assist\b|help (?:you )?with (?:that|this)"
+        r"(?=[.!,;]|\Z| (?:request|right)\b)|(?:\w+ ){1,2}this (?:request|conversation)\b)"
     ),
     r"role-?play(?:ing)?\b|stay(?:ing)? in character\b",
 )

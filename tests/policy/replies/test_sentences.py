@@ -3,7 +3,7 @@
 import itertools
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from evennia_ai.policy.replies.speech import FIRST_CHARS, SentenceSplitter
@@ -31,6 +31,7 @@ def test_the_split_does_not_depend_on_how_the_text_arrives(text, cuts):
 
 
 @given(TEXTS)
+@example(" »Sit down, sit down, sit down?!Aye")
 def test_nothing_is_lost_but_white_space(text):
     sentences, rest = split([text])
     assert "".join("".join([*sentences, rest]).split()) == "".join(text.split())
