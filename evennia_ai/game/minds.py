@@ -117,9 +117,9 @@ class GameSettings:
         """The model profile in use, with the assistant's own model if it has one."""
         return self.resolve()[1]
 
-    @property
+    @cached_property
     def count_text(self) -> CountText:
-        """Return the token counter of its model if that is known, else an estimate."""
+        """The token counter of its model if that is known, else an estimate."""
         extensions = overriding(self._services.extensions, "token_counter")
         counters = collect(extensions, lambda item: [item.token_counter(self.profile.model)])
         return next((count for count in counters if callable(count)), estimate_tokens)
@@ -139,6 +139,7 @@ class GameSettings:
         config, profile, complaints = effective
         before = vars(self).get("profile")
         self.config, self.profile = config, profile
+        vars(self).pop("count_text", None)
         if before and (before.name, before.model) != (profile.name, profile.model):
             self.warnings.clear()  # they were about the other model
         wrong = unknown_families(config.tools_off, self._services.toolbox.tools)

@@ -1,6 +1,5 @@
 """Exact token counts for OpenAI's models."""
 
-from collections.abc import Callable
 from typing import Any
 
 from evennia_ai.contrib.openai_tokens.tokenizer import count_for, load_for
@@ -12,6 +11,7 @@ class OpenAITokensExtension(Extension):
     """Counts the tokens of OpenAI's models with their own encoding."""
 
     name = "openai_tokens"
+    token_counter = staticmethod(count_for)
 
     def set_up(self, services: Any, settings: EntryReader) -> bool:
         """Load the encoding, which holds every thread for a moment: not while players wait."""
@@ -21,9 +21,6 @@ class OpenAITokensExtension(Extension):
             models = game_setting("llm_model", ""), *(item.get("model") for item in profiles)
             load_for(str(model) for model in models if model)
         return True
-
-    def token_counter(self, model: str) -> Callable[[str], int] | None:
-        return count_for(model)
 
 
 EXTENSION = OpenAITokensExtension
