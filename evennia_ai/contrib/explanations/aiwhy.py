@@ -49,7 +49,7 @@ from evennia_ai.scheduling import Coroutine
 from evennia_ai.store.reports import find_row
 
 PAUSE = timedelta(seconds=PAUSE_S)
-NO_ROW = "  a row that it knows no more, or the game's own words"
+NO_ROW = "  what it did just now, a row that it knows no more, or the game's own words"
 
 
 class CmdAIWhy(TryingCommand):
