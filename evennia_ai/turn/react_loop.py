@@ -185,9 +185,11 @@ class ReActLoop:
         after = progress.requested.after if progress.requested else ()
         ran = yield self._plain.run(turn, context, deadline_at, after, progress.loop)
         progress = replace(progress, requested=Requested(), fact=None)
-        if ran is None or not ran.blocked:
-            return progress if ran is None else replace(progress.after(ran), ended=True)
+        if ran is None:
+            return progress
         progress = progress.after(ran)
+        if not ran.blocked:
+            return replace(progress, ended=True)
         words: OwnWords = yield self._words_on_acts(turn, progress)
         return replace(progress, fact=words, ended=False)
 

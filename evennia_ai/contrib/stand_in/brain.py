@@ -139,10 +139,10 @@ def _act(
 
 def _words_for_act(view: StandInView, acts: Sequence[TranscriptToolCall]) -> str:
     """Return what to say of the last of a turn's acts, "" for one that needs no words."""
-    act, arguments = acts[-1], acts[-1].arguments
+    act = acts[-1]
     if act.name not in {*ONE_CALL, "give", "move"}:
         return ""
-    target = str(arguments.get(ONE_CALL.get(act.name, "to"), ""))
+    target = str(act.arguments.get(ONE_CALL.get(act.name, "to"), ""))
     item = act.item or target * (act.name == "look")
     requested = RequestedAct(act.name, target, item=item, to=target)
     step = Errand(requested, view.situation, acts, frozenset()).next_step()
