@@ -229,6 +229,8 @@ NEUTRAL = {
 ASKED_WORDS = 4
 ECHO_WORDS = 5  # a shorter line may be returned: "Good evening to you!"
 NEAR_ECHO_WORDS, NEAR_ECHO = 8, 0.88
+MOST_MORE = 3  # words beside the line in "I know you are late"
+OWN_WORDS = frozenset("not never no don't too also yourself nicht auch selbst pas aussi".split())
 GRAM, MOST_SAME = 4, 5
 SAME_PIECE = re.compile(r"(\S{1,8}?)\1{24}")
 BLANK = re.compile(r"[ \t]{40}|(?:[ \t]{0,39}\n){6}")
@@ -313,7 +315,7 @@ def is_echo(text: str, lines: Iterable[str], names: Collection[str] = ()) -> boo
         line_words = parse_heard_line(line, "")[1]
         for part in (line_words, *sentences(line_words)):
             part_words = [word for word in plain_words(part) if word not in own]
-            if echoes(words, part_words):
+            if echoes(words, part_words) or throws_back(words, part_words):
                 return True
             is_question = asks and "?" in part and len(words) >= ASKED_WORDS
             if is_question and neutral(words) == neutral(part_words):
@@ -334,6 +336,15 @@ def echoes(words: Sequence[str], line: Sequence[str]) -> bool:
     if min(len(words), len(line)) < NEAR_ECHO_WORDS or overlap(words, line) < NEAR_ECHO:
         return False
     return ANSWERS.isdisjoint(difference(words, line))
+
+
+def throws_back(words: Sequence[str], line: Sequence[str]) -> bool:
+    """Return True for "I know you are late" to "You are late": it says "you" of the wrong one."""
+    more = len(words) - len(line)
+    if SECOND_PERSON.isdisjoint(line) or len(line) < FEW_WORDS or not 0 <= more <= MOST_MORE:
+        return False
+    is_run = f" {' '.join(line)} " in f" {' '.join(words)} "
+    return is_run and OWN_WORDS.isdisjoint(difference(words, line))
 
 
 def is_loop(text: str, words: Sequence[str]) -> bool:

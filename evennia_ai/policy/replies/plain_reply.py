@@ -54,8 +54,11 @@ SAYING = re.compile(rf"(?i)(?:\A|,? and )(?:then )?{SAYS}[\s,:]*")
 DELIMITED = re.compile(
     r"(?<![\w*{/\])])(\*{1,3})(?=[^\W\d_])(?P<starred>[^*\n]{2,200}?)(?<=\S)(?:\1(?![\w*])|(?=\n|\Z))"
     r"|(?<!\w)_(?=[^\W\d_])(?P<lined>[^_\n]{2,200}?)(?<=\S)_(?!\w)"
+    r"|(?<![\w~])~(?=[^\W\d_])(?P<waved>[^~\n]{2,200}?)(?<=\S)~(?![\w~])"
     r"|(?<![\w\])])\[(?=[^\W\d_])(?P<bracketed>[^\[\]\n]{2,200})\](?!\[)"
     r"|(?<!\w)\({1,2}(?=[^\W\d_])(?P<rounded>[^()\n]{2,200})\){1,2}"
+    r"|(?m:^|(?<=[.!?…] ))(?P<opening>[<{—–-]|:{1,2})(?=[a-z])(?P<marked>[^<>{}:—–\n-]{2,60})"
+    r"(?:[>}—–-]|:{1,2})(?=\s|\Z)"
 )
 QUOTED = re.compile(
     r"\"([^\"\n]{1,400})(?:\"|\Z)|“([^“”\n]{1,400})(?:”|\Z)|«\s?([^«»\n]{1,400})(?:»|\Z)"
@@ -130,7 +133,12 @@ def plain_reply(
 
     parts = [(sentence, problem_of(sentence)) for sentence in sentences(words)]
     fine = [sentence for sentence, problem in parts if not problem]
-    kept = "".join(fine).strip()
+    # Without those that tell a line back, if others are left: "Your dog is Biscuit. A good name!"
+    restated = [
+        output_checks.neutral(plain_words(part)) for line in lines for part in sentences(line)
+    ]
+    new = [part for part in fine if output_checks.neutral(plain_words(part)) not in restated]
+    kept = "".join(new or fine).strip()
     problem = next((problem for _, problem in parts if problem), NO_WORDS)
     is_mixed = any(problem == ASSISTANT for _, problem in parts)
     return PlainReply(kept, deeds, "" if kept or deeds else problem, is_mixed)
@@ -235,7 +243,7 @@ def undelimited(match: re.Match[str], name: str, take: Callable[[str], str]) -> 
     ended = inner.rstrip('"”')[-1:] in "!?"
     english = is_english(match.string)
     deed = tells_deed(" ".join(words)) if english else apart and inner[:1].islower()
-    rounded, bracketed = match["rounded"], match["bracketed"]
+    rounded, bracketed = match["rounded"] or match["marked"], match["bracketed"]
     speaks = not FIRST.isdisjoint(words)
     if rounded and (not apart or speaks or ended or not words or words[0] in STATES):
         return match[0]

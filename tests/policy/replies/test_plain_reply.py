@@ -85,10 +85,16 @@ DEEDS = {
     ":laughs": ("", "laughs"),
     "* Mira laughs": ("", "laughs"),
     '/me laughs and says "Who asks?"': ('"Who asks?"', "laughs"),
+    "-laughs- Who asks?": ("Who asks?", "laughs"),
+    "<laughs> Who asks?": ("Who asks?", "laughs"),
+    "{laughs} Who asks?": ("Who asks?", "laughs"),
+    ":laughs: Who asks?": ("Who asks?", "laughs"),
+    "::laughs:: Who asks?": ("Who asks?", "laughs"),
     "((laughs)) Who asks?": ("Who asks?", "laughs"),
     "*laughs and says* Who asks?": ("Who asks?", "laughs"),
     "»Wer fragt?« Mira lacht.": ("Wer fragt?", "lacht"),
     "_nods_ Who asks?": ("Who asks?", "nods"),
+    "~nods~ Who asks?": ("Who asks?", "nods"),
     "[She smiles] Who asks?": ("Who asks?", "smiles"),
     "[smiles] Who asks?": ("Who asks?", "smiles"),
     "*sighs* who asks?": ("who asks?", "sighs"),
@@ -233,7 +239,9 @@ def test_an_echo_is_left_out_or_asked_for_again():
     [
         ("Where is the old mill, Mira, by the river?", "Where is the old mill by the river?"),
         ("Where is the old mill by the river?", "Where is the old mill, Wanderer, by the river?"),
+        ("You're a stupid old cow.", "I know you're a stupid old cow."),
         ("Mira, you are a stupid old cow!", "Wanderer, you are a stupid old cow."),
+        ("you smell like a wet dog today", "Yes, you smell like a wet dog today."),
         ("Do you know where my brother is?", "Do I know where your brother is?"),
     ],
 )
@@ -255,6 +263,13 @@ def test_the_line_given_back_with_a_name_or_a_few_words_is_an_echo(line, text):
 )
 def test_an_answer_with_words_of_the_line_is_no_echo(line, text):
     assert reply(text, heard=[f"Wanderer says: {line}"]) == PlainReply(text)
+
+
+def test_a_line_told_back_stands_only_alone():
+    heard = ["Wanderer says: My dog is called Biscuit."]
+    told_back = "Your dog is called Biscuit."
+    assert reply(told_back, heard=heard) == PlainReply(told_back)
+    assert reply(f"{told_back} A good name!", heard=heard) == PlainReply("A good name!")
 
 
 @given(st.text(), st.text(max_size=10), st.booleans())
