@@ -55,6 +55,11 @@ class QueuedCall:
     work: Deferred[LLMReply] | None = None  # the client's, while it is in flight
     ended: bool = False
 
+    @property
+    def for_fallback_s(self) -> float:
+        """Return the seconds that the newest attempt leaves to the profile's fallback."""
+        return (self.deadline_at - self.started_at) / 2 if self.profile.fallback else 0.0
+
     def usage(self, outcome: LLMReply | Failure) -> Usage:
         """Return the tokens to charge: the reported usage, else the estimate."""
         # A failed call costs nothing, unless its client still has it or its streamed reply had

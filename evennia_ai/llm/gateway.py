@@ -70,7 +70,8 @@ class ModelGateway:
         """Call a model before ``deadline_at``, in the clock's seconds.
 
         Waiting in the queue counts. Transient failures are retried while there is time; after that
-        the profile's fallback is asked, if it has one. Fires with the reply. Fails with the
+        the profile's fallback is asked, if it has one: half of the time is left to it, also if the
+        endpoint falls silent. Fires with the reply. Fails with the
         client's last error, or with DeadlineExceeded, CircuitOpen, Busy (the queue is full),
         BudgetExhausted or another error
         of an extension, ProviderMisconfigured (no such client), SwitchedOff, or TurnAborted once
@@ -260,7 +261,8 @@ class ModelGateway:
         call.attempts += 1
         call.started_at = self._clock.seconds()
         call.lane.in_flight.add(call)
-        call.work = maybeDeferred(call.client.complete, call.request, self._told(call))
+        request = replace(call.request, silence_s=call.for_fallback_s or None)
+        call.work = maybeDeferred(call.client.complete, request, self._told(call))
         call.work.addBoth(lambda outcome: self._judge(call, outcome))
 
     def _told(self, call: QueuedCall) -> ModelProfile:
@@ -301,7 +303,7 @@ class ModelGateway:
         self._note_failure(call, error)
         now = self._clock.seconds()
         call.error = str(error)
-        left_s = call.deadline_at - now
+        left_s = call.deadline_at - now - call.for_fallback_s
         delay = retry.retry_delay(error, call.attempts, left_s, self._jitter(), self.limits.retry)
         is_open = delay is not None and retry.paused_s(call.lane.breaker, now + delay) > 0
         return None if is_open else delay

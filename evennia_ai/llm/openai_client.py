@@ -238,7 +238,11 @@ class OpenAIClient:
     async def _send(self, asking: ProviderRequest, body: ReplyBody) -> None:
         client = self._clients.client_for(asking.endpoint)
         async with client.chat.completions.with_streaming_response.create(
-            model="", messages=[], extra_body=dict(asking.body), extra_headers=asking.headers
+            model="",
+            messages=[],
+            extra_body=dict(asking.body),
+            extra_headers=asking.headers,
+            timeout=self._clients.timeouts(asking.request.silence_s),
         ) as response:
             await read_body(response.iter_bytes(), body, asking.on_delta)
 

@@ -76,6 +76,12 @@ class SdkClients:
         kind: type[Any] = http_library(type(self._http)).Response
         return kind
 
+    def timeouts(self, silence_s: float | None = None) -> Any:
+        """Return the time-outs of a request whose server may send nothing for so many seconds."""
+        silence_s = silence_s or self._read_timeout_s
+        sdk = importlib.import_module("openai")
+        return sdk.Timeout(CONNECT_TIMEOUT_S, read=silence_s, write=silence_s)
+
     async def close(self) -> None:
         if self._http is not None:
             await self._http.aclose()
@@ -98,9 +104,7 @@ class SdkClients:
         if any(proxy.lower().startswith("socks") for proxy in getproxies().values()):
             choices.reverse()
         values = {
-            "timeout": library.Timeout(
-                CONNECT_TIMEOUT_S, read=self._read_timeout_s, write=self._read_timeout_s
-            ),
+            "timeout": self.timeouts(),
             "headers": {"Accept-Encoding": "identity"},
             "follow_redirects": False,
             "mounts": dict.fromkeys(LOOPBACK),  # these go past a proxy from the environment

@@ -1,9 +1,11 @@
 """The fallback of a profile: when it is asked, who pays, and what its failure is."""
 
+import socket
 from dataclasses import replace
 
 import pytest
 from twisted.internet.defer import CancelledError, Deferred
+from twisted.internet.task import Clock
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import (
@@ -16,9 +18,14 @@ from evennia_ai.errors import (
     SwitchedOff,
     TurnAborted,
 )
+from evennia_ai.llm.gateway import ModelGateway
+from evennia_ai.llm.openai_client import OpenAIClient
 from evennia_ai.messages import LLMReply
-from evennia_ai.policy.limits.retry import BreakerLimits, RetryLimits
+from evennia_ai.policy.limits.retry import BreakerLimits, GatewayLimits, RetryLimits
+from evennia_ai.ports import LLMRequest
+from tests.llm.endpoint_cases import SAID, Server, delta, done, events, native
 from tests.llm.gateway_desk import DOWN, Desk
+from tests.llm.openai_scene import REQUEST
 
 SPARE = ModelProfile("spare", "scripted", "s")
 HALL = ModelProfile("hall", "scripted", "m", fallback=SPARE)
@@ -88,6 +95,40 @@ def test_the_endpoint_is_tried_again_first():
     desk.clock.advance(RetryLimits().base_s / 2)
     desk.fail()
     assert desk.names == ["hall", "hall", "spare"]
+
+
+def test_half_of_the_time_is_left_to_the_fallback():
+    desk = Pair(tries=4, breaker=BreakerLimits(failures=9))
+    outcome = desk.ask(deadline=20.0)
+    assert desk.asked[0][1].silence_s == 10.0
+    desk.clock.advance(10.0)
+    desk.fail()
+    assert desk.asked[1][1].silence_s is None
+    desk.clock.advance(9.0)
+    desk.answer()
+    assert outcome.results == [LLMReply("hi", from_fallback=True)]
+    assert desk.names == ["hall", "spare"]
+
+
+@pytest.mark.usefixtures("transport")
+@pytest.mark.parametrize("stream", [True, False])
+@pytest.mark.parametrize("begun", [None, [], [delta(content="Good ")]])
+def test_a_silent_server_leaves_its_time_to_the_fallback(pump, loop_thread, begun, stream):
+    hall = socket.create_server(("127.0.0.1", 0))  # accepts, and sends nothing
+    address = f"http://127.0.0.1:{hall.getsockname()[1]}/v1"
+    if begun is not None:
+        hall = Server((200, events(*begun, end=""), (), "silent"))
+        address = hall.base_url
+    spare = Server((200, native("say"), ()))
+    limits = GatewayLimits(retry=RetryLimits(max_attempts=1, least_time_s=0.0))
+    gateway = ModelGateway(Clock(), {"openai": OpenAIClient(loop_thread, {})}, limits)
+    fallback = ModelProfile("spare", "openai", "s", spare.base_url)
+    profile = ModelProfile("hall", "openai", "m", address, stream=stream, fallback=fallback)
+    request = LLMRequest(REQUEST.messages, REQUEST.tools, on_call=lambda _: None)
+    reply = pump.wait(gateway.complete(request, profile, 0.2))  # the clock itself stands still
+    assert (done(reply), reply.from_fallback) == (SAID, True)
+    for server in (hall, spare):
+        server.close()
 
 
 def test_while_the_endpoint_is_paused_all_calls_go_to_the_fallback():
