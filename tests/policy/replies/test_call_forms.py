@@ -2,11 +2,13 @@
 
 import json
 import re
+from operator import itemgetter
 
 import pytest
 
 from evennia_ai.messages import LLMReply
 from evennia_ai.policy.replies.output_checks import CheckContext, find_artefact
+from evennia_ai.policy.replies.plain_reply import plain_reply
 from evennia_ai.policy.replies.reply_reader import reply_reader
 from evennia_ai.policy.replies.text_tool_calls import read_text_calls
 from evennia_ai.policy.sanitize import spoken_words
@@ -54,6 +56,32 @@ def test_wherever_a_call_is_cut_it_is_whole_or_none_and_no_mark_of_it_is_said(fo
                     words = spoken_words(reply.words.removeprefix(before.strip()), "Mira", 2_000)
                     is_plain = re.fullmatch(r"[\w* ]*", words)
                     assert is_plain or find_artefact(reply.words, MIRA), text[:cut]
+
+
+# Spellings that are no longer read, and so are refused.
+UNREAD = [
+    "<$name>\n«<KEY>VALUE</KEY>\n»</$name>",
+    "<$name>«VALUE»</$name>",
+    '<$name« KEY="VALUE"» />',
+    "<tool_use>\n<name>$name</name>\n<arguments>$args</arguments>\n</tool_use>",
+    "<tool_call><tool_name>$name</tool_name><parameters>«<KEY>VALUE</KEY>»</parameters></tool_call>",
+    '$name: «"VALUE" »',
+    '$name «"VALUE" »',
+    "$name: «“VALUE” »",
+    '- $name: «"VALUE" »',
+    "$name: «VALUE »",
+]
+
+
+@pytest.mark.parametrize("form", UNREAD)
+def test_a_spelling_that_is_not_read_is_never_spoken(form):
+    for name, given in filter(itemgetter(1), ALL_CALLS):
+        for before in ("", "Well met.\n"):
+            text = before + written(form, name, given)
+            assert find_artefact(read_text_calls(text, TOOLS).words, MIRA), text
+            made = plain_reply(text, "Mira", {"Ann"}, (), ())
+            is_bare = {"Well met.", GIVEN["text"], ""}.issuperset(made.words.splitlines())
+            assert is_bare or made.problem or find_artefact(made.words, MIRA), text
 
 
 def test_of_a_reply_that_ends_within_a_call_nothing_is_said():
