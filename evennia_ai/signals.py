@@ -14,7 +14,8 @@ Of all others the sender is the `AssistantScript`, and each has the argument ``c
     that follow deeds connect to it; ``key`` tells this deed from all others.
 ``fight_noticed``: the character sees an event of a fight, before it is told of it: ``kind``,
     ``actor``, ``victim`` and ``damage`` as `contrib.fights.combat_event` has them; ``before`` and
-    ``health``, which the victim had and has, in per cent.
+    ``health``, which the victim had and has, in per cent; ``since``, the start of the fight in unix
+    seconds.
 ``company_changed``: ``person``, who has come where the character is; None if it moved itself.
 ``turn_finished``: ``turns`` (how many in this tick).
 ``thinking_started``: ``audience`` (frozenset of the dbrefs who will hear the answer), ``private``.

@@ -20,6 +20,7 @@ def asked_for(game, settings):
         service = AssistantService(clock=game.clock, environ={})
         game.service.extensions, game.service.toolbox = service.extensions, service.toolbox
         game.service.gateway.extensions = service.extensions
+        game.service.problems = service.problems
         return service
 
     registries = (declared.FIELDS, declared.HINTS, declared.OWNERS)

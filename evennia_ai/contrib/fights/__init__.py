@@ -5,7 +5,7 @@ from typing import Any
 
 from evennia_ai.contrib.fights import fights
 from evennia_ai.contrib.fights.fights import combat_event
-from evennia_ai.extension import EntryReader, Extension
+from evennia_ai.extension import EntryReader, Extension, wrap
 
 __all__ = ["EXTENSION", "combat_event"]
 
@@ -20,7 +20,7 @@ class FightsExtension(Extension):
     def set_up(self, services: Any, settings: EntryReader) -> bool:
         for module, owner, method, around in settings.read("COMBAT", fights.read_systems, ()):
             kind = getattr(import_module(f"evennia.contrib.{module}"), owner)
-            fights.wrap(kind, method, around)
+            wrap(kind, method, around)
         return True
 
 

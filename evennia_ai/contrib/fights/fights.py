@@ -1,13 +1,13 @@
 """A fight as characters notice it: `combat_event` for any game, and two of Evennia's contribs."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
-from functools import wraps
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from twisted.logger import Logger
 
 from evennia_ai.errors import ConfigError
+from evennia_ai.extension import Around
 from evennia_ai.game.perception import is_assistant, name_in_act
 from evennia_ai.signals import fight_noticed
 
@@ -24,7 +24,6 @@ LINES = {
     "killed": ("{actor} fells you", "You fell {victim}", "{actor} fells {victim}"),
     "flees": ("You break off the fight", "", "{victim} breaks off the fight"),
 }
-Around = Callable[..., AbstractContextManager[None]]
 
 
 def combat_event(
@@ -58,7 +57,7 @@ def combat_event(
         character.ndb.ai_health = health if remaining is not None else noticed
         blow = {"kind": kind, "actor": by, "victim": character, "damage": damage}
         for me in witnesses(character.location):
-            about = {"character": me, "health": health, "before": before}
+            about = {"character": me, "health": health, "before": before, "since": began(me)}
             fight_noticed.send_robust(me.assistant, **about, **blow)
             notice(me, kind, by, character, f": {', '.join(details)}." if details else ".")
     except Exception:  # noqa: BLE001  # a game's own classes may raise anything
@@ -68,6 +67,15 @@ def combat_event(
 def witnesses(place: Any) -> list[Any]:
     """Return the characters in a place whose minds work."""
     return [obj for obj in place.contents if is_assistant(obj) and obj.ai_mind] if place else []
+
+
+def began(me: Any) -> float:
+    """Return when the fight began that goes on near a character, in unix seconds; note a blow."""
+    now = me.ai_mind.services.now().timestamp()
+    since, last = me.ndb.ai_fight or (now, now)
+    since = since if now - last < FIGHT_S else now
+    me.ndb.ai_fight = since, now
+    return float(since)
 
 
 def notice(me: Any, kind: str, actor: Any, victim: Any, end: str) -> None:
@@ -155,18 +163,3 @@ def read_systems(value: Any) -> Sequence[tuple[str, str, str, Around]]:
     if not SYSTEMS.keys() >= {*names}:
         raise ConfigError(f"knows {', '.join(SYSTEMS)}, not {value!r}")
     return [row for name in names for row in SYSTEMS[name]]
-
-
-def wrap(owner: Any, name: str, around: Around) -> None:
-    """Run a method of a class inside what ``around`` returns for its arguments; once."""
-    method = vars(owner)[name]
-    if getattr(method, "is_noticed", False):
-        return
-
-    @wraps(method)
-    def wrapper(*args: Any, **kwargs: Any) -> Any:
-        with around(*args, **kwargs):
-            return method(*args, **kwargs)
-
-    wrapper.__dict__["is_noticed"] = True
-    setattr(owner, name, wrapper)

@@ -3,7 +3,10 @@
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from typing import Any
+
+from evennia.objects.objects import DefaultCharacter
 
 from evennia_ai.contrib.triggers import parsing
 from evennia_ai.contrib.triggers.parsing import Trigger
@@ -20,8 +23,9 @@ NameOf = Callable[[Any, Any], str]  # an object as somebody knows it
 class Occasion:
     """Something of a trigger's ``kind``, done by ``actor``, to ``victim`` or with ``thing``.
 
-    ``health`` is what ``damage`` (points) leaves of ``before``, in per cent. ``event`` is what the
-    character heard, if it did.
+    ``health`` is what ``damage`` (points) leaves of ``before``, in per cent; ``since`` is the unix
+    second at which the fight began. So many acts of assistants in a row led to it as ``hops`` says;
+    ``event`` is what the character heard, if it did.
     """
 
     kind: str
@@ -31,12 +35,9 @@ class Occasion:
     damage: int = 0
     health: int = 100
     before: int = 100
+    since: float = 0.0
+    hops: int = 0
     event: InboxEvent | None = None
-
-    @property
-    def hops(self) -> int:
-        """Return how many acts of assistants in a row led to it."""
-        return self.event.heard.hops if self.event else 0
 
     @property
     def by(self) -> str:
@@ -51,6 +52,8 @@ class Occasion:
             return [thing for thing in things if getattr(thing, "location", None) is actor]
         if role in ("carried", "lacked"):
             return list(actor.contents)
+        if role == "way":
+            return [actor.ndb.ai_way]
         roles = {"actor": actor, "victim": self.victim, "thing": self.thing, "place": me.location}
         return [roles[role]]
 
@@ -70,7 +73,8 @@ def occasion_of(event: InboxEvent) -> Occasion | None:
     line, find = event.heard, perception.find_object
     if line.private or line.kind not in HEARD:
         return None
-    return Occasion(HEARD[line.kind], find(line.speaker), thing=find(line.item), event=event)
+    actor, thing = find(line.speaker), find(line.item)
+    return Occasion(HEARD[line.kind], actor, thing=thing, hops=line.hops, event=event)
 
 
 def is_met(trigger: Trigger, occasion: Occasion, me: Any) -> bool:
@@ -82,7 +86,9 @@ def is_met(trigger: Trigger, occasion: Occasion, me: Any) -> bool:
         return False
     if trigger.words and not has_phrase(words, trigger.words):
         return False
-    return all(
+    clock = me.assistant.services.world_clock
+    first, last = (parsing.minute_on(moment, clock.day_parts) for moment in trigger.hours)
+    return (clock.minute() - first) % parsing.DAY <= (last - first) % parsing.DAY and all(
         fits(name, occasion.seen(role, me), me) != (role == "lacked")
         for role, name in trigger.wanted
     )
@@ -91,20 +97,22 @@ def is_met(trigger: Trigger, occasion: Occasion, me: Any) -> bool:
 def fits(wanted: str, objects: Iterable[Any], me: Any) -> bool:
     """Return True if one of some objects is whom a trigger of ``me`` waits for.
 
-    A name may lack what stands before it ("bell" is the bronze bell), in one word also what follows
-    ("Ada" is Ada Smith); a tag does for it.
+    A name may lack what stands before it ("bell" is the bronze bell), a person's first one also
+    what follows ("Ada" is Ada Smith). A tag does for it, and "bell*" is all that begins so.
     """
-    name = wanted.lower().split()
+    wanted = wanted.lower()
+    name = wanted.split()
     for obj in filter(None, objects):
         if (obj is me) != (wanted == parsing.ME):
             continue
-        is_player = wanted.lower() == parsing.PLAYER and obj.has_account
+        is_player = wanted == parsing.PLAYER and obj.has_account
         if is_player or wanted in (parsing.ME, parsing.ANYBODY):
             return True
         known = [*perception.known_names(obj, me), *map(str.lower, obj.tags.all())]
         for words in map(str.split, known):
             head = words[: words.index("of")] if "of" in words else words  # "Maid of Vesna": a maid
-            if name in (words, head[-len(name) :], words[:1]):
+            first = words[:1] if isinstance(obj, DefaultCharacter) else words
+            if name in (words, head[-len(name) :], first) or fnmatchcase(" ".join(words), wanted):
                 return True
     return False
 

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -14,40 +14,44 @@ from evennia_ai.policy.texts import BoundedPattern
 
 TEXT_CHARS = 300
 TIME, USED = "time", "used"
-FIGHT = frozenset({"attacked", "hit", "missed", "killed", "flees"})
+DAY, ALL_DAY = 1_440, ("0:00", "23:59")  # in minutes, and from when to when
 ME, ANYBODY, PLAYER = "me", "somebody", "player"  # whom a trigger waits for, if not a name
 ANY = frozenset("somebody someone anybody anyone anything something".split())
 SECONDS = {"second": 1, "minute": 60, "hour": 3_600, "day": 86_400, "week": 604_800}
 HALVES = {"half": 50, "third": 33, "quarter": 25}
-Moment = int | str  # a minute of the day, or a name of `WorldClock.day_parts`
+PARTS = {"night": ("dusk", "dawn"), "day": ("dawn", "dusk")}
 HOW = (
     "Write, for example, |wwhen somebody enters: say Welcome, $who!|n Or one who leaves, says, "
     "takes, drops, gives, uses, attacks, hits, misses, kills or flees, or |wat dusk|n. See "
     "|whelp aitrigger|n."
 )
-# The forms of a condition, a line each, and what stands for a part of several.
+# The forms of a condition, a line each (the world's hours may follow), and parts of several.
 FORMS = r"""
-at (?P<at>CLOCK)(?: in (?P<place>.+))?
+at (?P<at>CLOCK)(?: in (?P<place>.+?))?
 (?P<actor>.+?) (?P<verb>enters)
-(?P<actor>.+?) (?P<verb>enters) (?:wielding|with (?:an? )?drawn) (?P<wielded>.+)
-(?P<actor>.+?) (?P<verb>enters) with (?P<wielded>.+) in hand
-(?P<actor>.+?) (?P<verb>enters) (?:carrying|with) (?P<carried>.+)
-(?P<actor>.+?) (?P<verb>enters) without (?P<lacked>.+)
-(?P<actor>.+?) (?P<verb>leaves)
-(?:(?P<actor>.+?) )?(?P<verb>says|hears) (?P<words>.+)
-(?P<actor>.+?) (?P<verb>takes|drops|gives|uses|rings) (?P<thing>.+)
+(?P<actor>.+?) (?P<verb>enters) (?:wielding|with (?:an? )?drawn) (?P<wielded>.+?)
+(?P<actor>.+?) (?P<verb>enters) with (?P<wielded>.+?) in hand
+(?P<actor>.+?) (?P<verb>enters) (?:carrying|with) (?P<carried>.+?)
+(?P<actor>.+?) (?P<verb>enters) without (?P<lacked>.+?)
+(?P<actor>.+?) (?P<verb>leaves)(?: (?:by |through )?(?P<way>.+?))?
+(?:(?P<actor>.+?) )?(?P<verb>says|hears) (?P<words>".*"|.+)
+(?P<actor>.+?) (?P<verb>takes|drops|gives|uses|rings) (?P<thing>.+?)
 (?P<thing>.+?) is (?P<verb>taken|dropped|given|used|rung)BY
 (?P<verb>given) (?P<thing>.+?)BY
 (?:(?P<victim>.+?) is )?(?P<verb>attacked|hit|damaged|missed|killed|defeated)BELOW?BY
-(?P<actor>.+?) (?P<verb>attacks|hits|misses|kills) (?P<victim>.+)
+(?P<actor>.+?) (?P<verb>attacks|hits|misses|kills) (?P<victim>.+?)
 (?P<victim>.+?) (?P<verb>flees|dies)
 (?:(?P<victim>.+?)(?:'s)? )?(?P<verb>hp)(?: is)?BELOW
 """
 SHARED = {
+    "HOURS": "(?:,? (?:after|between|from) (?P<first>HOUR))?(?:,? (?:before|and|to|until) "
+    "(?P<last>HOUR))?(?:,? (?:at|by|during the) (?P<part>night|day))?",
+    "HOUR": r"(?:CLOCK|1?\d|2[0-4])",
     "CLOCK": r"(?:(?:[01]?\d|2[0-3]):[0-5]\d|dawn|noon|dusk|midnight)",
     "BELOW": r"(?: (?:below|under) (?:an? )?(?P<below>half|third|quarter|[1-9]\d? ?%))",
-    "BY": r"(?: by (?P<actor>.+?))?",
+    "BY": r"(?: by (?P<actor>.+?))??",
 }
+ROLES = {"actor", "victim", "thing", "place", "way", "wielded", "carried", "lacked"}
 KINDS = {
     "hears": "says", "takes": "taken", "drops": "dropped", "gives": "given", "uses": USED,
     "rings": USED, "rung": USED, "attacks": "attacked", "hits": "hit", "damaged": "hit",
@@ -62,7 +66,7 @@ def pattern(text: str) -> BoundedPattern:
     return BoundedPattern(text, TEXT_CHARS + 1, re.IGNORECASE)
 
 
-READ_FORMS = [pattern(form) for form in FORMS.split("\n") if form]
+READ_FORMS = [pattern(f"{form}HOURS") for form in FORMS.split("\n") if form]
 WHOLE = pattern(
     r"""(?:when |if )?(?P<when>(?:"[^"]*"|:[0-5]\d|[^":])+?):(?![0-5]\d\b)(?P<what>.*)"""
 )
@@ -82,8 +86,8 @@ class Trigger:
 
     It waits for an event of a ``kind`` with those ``wanted``: for each role in it (`FORMS`) a name,
     `ME`, `ANYBODY` or `PLAYER`. A blow must bring the health below ``below`` per cent, if that is
-    not 0; ``at`` is the moment of the day for which "time" waits. It acts ``most`` times in
-    ``within_s`` seconds, or in a fight (0), for ``each`` person apart.
+    not 0; ``at`` is the moment for which "time" waits (`minute_on`). It acts between the ``hours``,
+    ``most`` times in ``within_s`` seconds, or in a fight (0), for ``each`` person apart.
     """
 
     number: int
@@ -95,7 +99,8 @@ class Trigger:
     is_passive: bool = False
     below: int = 0
     words: str = ""
-    at: Moment = 0
+    at: str = ""
+    hours: tuple[str, str] = ALL_DAY
     most: int = 5
     within_s: float = 60.0
     each: bool = False
@@ -151,20 +156,25 @@ def read_limit(text: str, is_spoken: bool) -> tuple[str, dict[str, Any]]:
 
 def read_event(text: str, me: str) -> dict[str, Any]:
     """Return the fields of a trigger that say what sets it off; raises ConfigError."""
-    fields, text = dict[str, Any](), text.removesuffix(" here")
-    match = form_of(text)
+    match = form_of(text.removesuffix(" here"))
     if match is None:
         raise ConfigError(f"{not_understood(text)} {HOW}")
     parts = match.groupdict()
-    verb = (parts.pop("verb", None) or TIME).lower()
-    if at := parts.pop("at", None):
-        fields["at"] = moment_of(at)
-    if part := (parts.pop("below", None) or "").lower():
-        fields["below"] = HALVES.get(part) or int(part.rstrip(" %"))
-    fields |= {"kind": KINDS.get(verb, verb), "words": parts.pop("words", None) or ""}
-    named = {role: who(name or ME, me) for role, name in parts.items() if name or role == "victim"}
-    is_passive = named.get("victim", ME) != ME and match.start("victim") == 0
-    return {**fields, "wanted": tuple(named.items()), "is_passive": is_passive}
+    roles = {name: part for name, part in parts.items() if name in ROLES}
+    named = {role: who(part or ME, me) for role, part in roles.items() if part or role == "victim"}
+    verb, at, below, first, last, part = (
+        (parts.get(name) or "").lower() for name in ("verb", "at", "below", "first", "last", "part")
+    )
+    return {
+        "kind": KINDS.get(verb, verb) or TIME,
+        "wanted": tuple(named.items()),
+        "is_passive": named.get("victim", ME) != ME and match.start("victim") == 0,
+        "words": parts.get("words") or "",
+        "below": HALVES.get(below) or int(below.rstrip(" %") or 0),
+        "at": at,
+        "hours": PARTS.get(part)
+        or (first or ALL_DAY[0], last or ("dawn" if first else ALL_DAY[1])),
+    }
 
 
 def form_of(text: str) -> re.Match[str] | None:
@@ -174,11 +184,16 @@ def form_of(text: str) -> re.Match[str] | None:
 
 def not_understood(text: str) -> str:
     """Return a sentence on which part of a condition has no form."""
-    words = text.split()
-    for end in range(len(words) - 1, 0, -1):
-        if form_of(known := " ".join(words[:end])):
-            return f"'{known}' is understood, but not '{' '.join(words[end:])}' behind it."
+    if rest := part_behind(text, form_of):
+        return f"'{text.removesuffix(rest).strip()}' is understood, but not '{rest}' behind it."
     return f"'{text[:60]}' is nothing that sets a trigger off."
+
+
+def part_behind(text: str, is_known: Callable[[str], object]) -> str:
+    """Return the words behind the longest known beginning of a text, "" if none is known."""
+    words = text.split()
+    ends = (end for end in range(len(words) - 1, 0, -1) if is_known(" ".join(words[:end])))
+    return " ".join(words[next(ends, len(words)) :])
 
 
 def who(written: str, me: str) -> str:
@@ -189,28 +204,29 @@ def who(written: str, me: str) -> str:
     return ANYBODY if name.lower() in ANY else name
 
 
-def minute_on(moment: Moment, day_parts: Mapping[str, float]) -> float:
-    """Return the minute of the day at a moment, in a world whose parts of a day begin so."""
-    return moment if isinstance(moment, int) else day_parts[moment] * 60 % 1_440
-
-
-def moment_of(text: str) -> Moment:
-    """Return the moment of the day of a time such as dusk or 06:30."""
-    hour, colon, minute = text.partition(":")
-    return int(hour) * 60 + int(minute) if colon else text.lower()
+def minute_on(moment: str, day_parts: Mapping[str, float]) -> float:
+    """Return the minute of the day at "dusk", "06:30" or "8", where parts of a day begin so."""
+    hour, _colon, minute = moment.partition(":")
+    is_part = moment in day_parts
+    return day_parts[moment] * 60 % DAY if is_part else int(hour) * 60 + int(minute or 0)
 
 
 @lru_cache(maxsize=256)
 def read_rules(written: str, me: str = "") -> tuple[Trigger, ...]:
     """Return the triggers of a setting, a line with a number for each; raises ConfigError.
 
-    Of one that was removed only the number is left, so that no number is used twice.
+    One that is not understood, such as an older version wrote, has no kind, and in ``what`` why.
+    One that was removed has no text either: no number is used twice.
     """
-    lines = [line.strip().partition(" ") for line in written.splitlines() if line.strip()]
-    for number, _space, _text in lines:
+    triggers = []
+    for number, _space, text in (line.strip().partition(" ") for line in written.splitlines()):
         if not number.isdecimal():
             raise ConfigError(f"A trigger begins with its number, not '{number[:20]}'.")
-    return tuple(read_trigger(text, int(number), me) for number, _space, text in lines if text)
+        try:
+            triggers.append(read_trigger(text, int(number), me))
+        except ConfigError as error:
+            triggers.append(Trigger(int(number), text, kind="", act="", what=str(error)))
+    return tuple(triggers)
 
 
 @dataclass(frozen=True)

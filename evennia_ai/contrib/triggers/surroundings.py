@@ -1,14 +1,15 @@
 """What sets triggers off beside talk and fights: the world's clock, and things."""
 
-from functools import partial, wraps
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 from evennia.commands.cmdset import CmdSet
 from evennia.commands.command import Command
-from evennia.objects.objects import DefaultObject
 
 from evennia_ai.contrib.triggers import triggers
-from evennia_ai.contrib.triggers.occasions import Occasion, is_met
+from evennia_ai.contrib.triggers.occasions import Occasion
 from evennia_ai.contrib.triggers.parsing import TIME, USED, minute_on
 from evennia_ai.contrib.triggers.triggers import triggers_of
 from evennia_ai.game.perception import is_assistant, name_in_act
@@ -24,33 +25,25 @@ def thing_event(thing: Any, kind: str, actor: Any) -> None:
     A game's own command calls it: ``thing_event(bell, "used", caller)``. The kind may be "taken"
     and "dropped", too, which Evennia's own commands tell already.
     """
-    for me in filter(is_assistant, actor.location.contents if actor.location else ()):
+    for me in filter(is_assistant, (actor and actor.location and actor.location.contents) or ()):
         if me.ai_mind and triggers.consider(me.ai_mind, Occasion(kind, actor, thing=thing)):
             words = f"{name_in_act(actor, me)} {DEEDS[kind]} {name_in_act(thing, me)}."
             me.ai_mind.hearing.notify(words, triggers.KNOWN, kind, actor, thing)
 
 
-def follow_moves() -> None:
-    """Look at triggers when a thing was taken or dropped, and offer ``use`` where they wait."""
-    move_to = DefaultObject.move_to
-    if getattr(move_to, "is_followed", False):
+@contextmanager
+def move(thing: Any, *_to: Any, move_type: str = "move", **options: Any) -> Iterator[None]:
+    """Note by which exit somebody goes, offer ``use``, and look at triggers for taken things."""
+    before, way = thing.location, options.get("exit_obj")
+    if way is not None or thing.ndb.ai_way is not None:
+        thing.ndb.ai_way = way
+    yield
+    if thing.location is before:
         return
-
-    @wraps(move_to)
-    def followed(thing: Any, *args: Any, **options: Any) -> Any:
-        before = thing.location
-        moved = move_to(thing, *args, **options)
-        kind = MOVES.get(options.get("move_type", ""))
-        actor = before if kind == "dropped" else thing.location
-        if thing.location is not before:
-            if is_assistant(thing):
-                offer_use(thing.assistant)
-            if kind and actor is not None:
-                thing_event(thing, kind, actor)
-        return moved
-
-    followed.__dict__["is_followed"] = True
-    DefaultObject.move_to = followed
+    if is_assistant(thing):
+        offer_use(thing.assistant)
+    if kind := MOVES.get(move_type):
+        thing_event(thing, kind, before if kind == "dropped" else thing.location)
 
 
 class CmdUse(Command):
@@ -101,15 +94,15 @@ def look_at_clock(script: Any) -> float | None:
     for item in timed:
         at = minute_on(item.at, clock.day_parts) * clock.units["minute"]
         is_due = (now - at) // day > (before - at) // day
-        is_due &= is_met(item, Occasion(TIME), script.character)
         if is_due and (item.act == "do" or mind.presence.players_near()):
             triggers.consider(mind, Occasion(TIME), [item])
         waits.append((at - now) % day / max(clock.pace, 1e-6) + 0.1)
     return min(waits)
 
 
-def follow_clock(script: Any) -> None:
-    """Look at the world's clock from now on, when a trigger of an assistant waits for it."""
+def watch(script: Any) -> bool:
+    """Look at the world's clock from now on, if triggers wait for it; returns as `offer_use`."""
     script.ndb.ai_looked_at = None
     if (wait_s := look_at_clock(script)) is not None:
         script.services.timer.keep(("triggers", script.id), wait_s, partial(look_at_clock, script))
+    return offer_use(script)

@@ -8,9 +8,9 @@ import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
-from evennia.objects.objects import DefaultExit
 from twisted.internet.defer import inlineCallbacks
 from twisted.logger import Logger
 from twisted.python.failure import Failure
@@ -36,11 +36,10 @@ PAUSE_S = 0.5  # while a turn is under way
 URGENT, NOTEWORTHY, KNOWN = 7, 4, 3  # as `notify` has importance
 TRIGGERED = TurnKind("trigger", "")  # asks no model
 ALL, MOST_A_MINUTE = (0, ""), 30  # acts of all triggers of one character
-FIGHT_S = 60.0  # without a blow, and the next one begins another fight
 
 
 def triggers_of(script: Any) -> tuple[Trigger, ...]:
-    """Return the triggers of an assistant."""
+    """Return the triggers that an assistant ever had (`parsing.read_rules`)."""
     written = script.config.part(TriggerSettings).trigger_rules
     return parsing.read_rules(written, script.character.key)
 
@@ -51,19 +50,19 @@ def consider(mind: Any, occasion: Occasion, due: Sequence[Trigger] = ()) -> bool
     ``due`` are they, if that is known. Returns False if there are none, or it cannot act.
     """
     character = mind.who.character
-    known = triggers_of(character.assistant)
-    triggers = due or [item for item in known if is_met(item, occasion, character)]
+    known = due or triggers_of(character.assistant)
+    triggers = [item for item in known if is_met(item, occasion, character)]
     if not triggers or not mind.status.may_think():
         return False
     if occasion.hops and occasion.hops >= mind.settings.config.max_bot_replies:
         log.info("{name}: triggers stop, as characters set each other off", name=mind.who.name)
         return False
     if mind.sleep.is_asleep:
-        if occasion.kind not in parsing.FIGHT:
+        if occasion.victim is None:  # no fight
             return False
         mind.sleep.wake_up("there is a fight")
     for trigger in triggers:
-        if count_act(character, trigger, occasion.by, mind.around.services):
+        if count_act(character, trigger, occasion, mind.around.services):
             mind.around.services.slices.put(act_soon, mind, trigger, occasion)
     return True
 
@@ -111,11 +110,9 @@ def act_on(mind: Any, trigger: Trigger, occasion: Occasion) -> Coroutine[None]:
     events = [event for event in waiting if line and event.id == line.id]
     by = f" (by {occasion.by})" if occasion.by else ""
     detail = f"{trigger.name}: {trigger.text}{by}"
-    yield mind.ticker.run_instead(
-        lambda: mind.turn_runner.run_call(
-            context_of(mind, occasion), name, json.dumps(arguments), detail, TRIGGERED, events
-        )
-    )
+    call = name, json.dumps(arguments), detail, TRIGGERED, events
+    run = partial(mind.turn_runner.run_call, context_of(mind, occasion), *call)
+    yield mind.ticker.run_instead(run)
 
 
 def context_of(mind: Any, occasion: Occasion) -> ToolContext:
@@ -147,8 +144,7 @@ def call_of(
     if trigger.act != "do":  # "think" is no tool, but `aitrigger` shows it alike
         return trigger.act, {"text": fill(trigger.what, values)}
     name, _, rest = trigger.what.partition(" ")
-    place = character.location
-    exits = [obj for obj in place.contents if isinstance(obj, DefaultExit)] if place else []
+    exits = character.location.exits if character.location else []
     if name in tools:
         arguments = read_arguments(tools[name], name, rest)
     elif perception.all_named(trigger.what, exits, character):
@@ -170,15 +166,14 @@ def read_arguments(tool: Any, name: str, text: str) -> dict[str, Any]:
     return {first: head, others[-1]: value} if to and others else {first: text}
 
 
-def count_act(character: Any, trigger: Trigger, by: str, services: Any) -> bool:
+def count_act(character: Any, trigger: Trigger, occasion: Occasion, services: Any) -> bool:
     """Return True if a trigger may act now, for a person or for all of them, and count it."""
     now, script = services.now().timestamp(), character.assistant
-    by, times = by * trigger.each, script.ndb.ai_trigger_times or defaultdict(list)
+    by, times = occasion.by * trigger.each, script.ndb.ai_trigger_times or defaultdict(list)
     script.ndb.ai_trigger_times = times
     if (trigger.number, by) not in times:
         times[trigger.number, by] = logged_times(script, trigger, by)
-    began, _last = character.ndb.ai_fight or (now, now)
-    own = (trigger.number, by), trigger.most, trigger.within_s or now - began + 1
+    own = (trigger.number, by), trigger.most, trigger.within_s or now - occasion.since + 1
     rates = own, (ALL, MOST_A_MINUTE, 60.0)
     if any(len(times[key]) >= most and times[key][-most] + s > now for key, most, s in rates):
         return False
@@ -194,16 +189,9 @@ def logged_times(script: Any, trigger: Trigger, by: str) -> list[float]:
         rows = rows.filter(speaker=by) if by else rows
     else:
         rows = models.Turn.objects.filter(assistant_id=script.id, context=TRIGGERED.name)
-        rows = rows.filter(detail__startswith=f"{trigger.name}: ")
-        rows = rows.filter(detail__endswith=f" (by {by})") if by else rows
+        by_whom = {"detail__endswith": f" (by {by})"} if by else {}
+        rows = rows.filter(detail__startswith=f"{trigger.name}: ", **by_whom)
     with suppress(StoreUnavailable), store_errors():  # its act would fail, too
         last = rows.order_by("-id").values_list("at", flat=True)[: trigger.most]
         return [at.timestamp() for at in last][::-1]
     return []
-
-
-def note_blow(character: Any, services: Any) -> None:
-    """Note that a fight goes on near a character, or begins."""
-    now = services.now().timestamp()
-    began, last = character.ndb.ai_fight or (now, now)
-    character.ndb.ai_fight = (began if now - last < FIGHT_S else now, now)

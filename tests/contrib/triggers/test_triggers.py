@@ -70,7 +70,7 @@ def test_a_builder_writes_tries_lists_and_removes(game, mira, ann, yard, bea):
     ann.character.location = yard
     told = bea.told("aitrigger Mira = when somebody enters: say Welcome, $who!")
     assert "Trigger 1 of Mira" in told
-    assert '"Welcome, Bea!"' in bea.told("aitrigger/try Mira = 1")
+    assert "If you set it off, Mira would say: Welcome, Bea!" in told
     assert not Turn.objects.exists()
     ann.forget()
     ann.do("in")
@@ -79,7 +79,6 @@ def test_a_builder_writes_tries_lists_and_removes(game, mira, ann, yard, bea):
     assert not ModelCall.objects.exists()
     assert "1. when somebody enters: say Welcome, $who!" in bea.told("aitrigger Mira")
     bea.do("aitrigger/remove Mira = 1")
-    assert not triggers_of(mira.assistant)
     assert "has no triggers" in bea.told("aitrigger Mira")
 
 
@@ -106,6 +105,12 @@ def test_what_cannot_be_read_is_told(game, mira, ann, bea):
     told = bea.told("aitrigger Mira = when Zoe uses the sord: say Hey").replace("\n", " ")
     assert "is called 'sord' yet" in told and "is called 'Zoe' yet" in told
     assert "is called" not in bea.told("aitrigger Mira = when Ann uses the sword: say Hey")
+    for words in ("the sword twice", "sword or shield", "10 swords"):  # nothing is swallowed
+        unread = "10" if "10" in words else words.split("sword ")[1]
+        told = bea.told(f"aitrigger Mira = when Ann drops {words}: say Hey").replace("\n", " ")
+        assert f"'{unread}' is not understood" in told, words
+    told = bea.told("aitrigger Mira = when Ann leaves hungry: say Hey").replace("\n", " ")
+    assert "'hungry' is not understood" in told
     assert "extension fights is off" in bea.told("aitrigger Mira = when hit: say Ouch")
 
 
@@ -207,7 +212,12 @@ def test_rates_hold_over_a_restart(game, mira, ann, bob, yard):
 
 
 # What strangers wanted of a builder's sentences, and what must not set them off.
-GIVEN = {"give moon lily-of-paper = Mira": [], "give moon lily = Mira": ["A lily!"]}
+GIVEN = {
+    "give moon lily-of-paper = Mira": [],
+    "give moon lily = Mira": ["A lily!"],
+    "give crown jewels catalogue = Mira": ["A book!"],
+    "give gold crown = Mira": ["A crown!"],
+}
 
 
 def test_each_sentence_of_strangers_acts_exactly_once(game, tavern, mira, ann, bob, yard):
@@ -215,10 +225,12 @@ def test_each_sentence_of_strangers_acts_exactly_once(game, tavern, mira, ann, b
     give(
         mira,
         "when given moon lily: say A lily!",
+        "when given crown: say A crown!",
+        "when given crown jewels*: say A book!",
         "when hp below half: say Enough!",
         "when a player is damaged: say Poor {who}!",
     )
-    for name in ("moon lily", "moon lily-of-paper"):
+    for name in ("moon lily", "moon lily-of-paper", "gold crown", "crown jewels catalogue"):
         game.thing(name, ann.character)
     for line, wanted in GIVEN.items():
         before = len(spoken())
@@ -243,6 +255,37 @@ def test_the_rules_are_a_setting_that_files_of_minds_carry(mira, yard, bea):
         bea.do("aitrigger/remove Mira = 2")
     rules = "1 when somebody enters: say Old\n2\n3 when somebody leaves: say Bye"
     assert own_settings(mira.assistant)["trigger_rules"] == rules
+
+
+def test_one_that_is_not_understood_is_shown_and_the_others_stay(game, mira, ann, yard, bea):
+    give(mira, "when somebody enters: say Hello", "every 2 hours: say Round", "when hit: say Ow")
+    ann.character.location = yard
+    ann.do("in")
+    game.run(1)
+    assert said() == ['{"text": "Hello"}']
+    why = "'every 2 hours' is nothing that sets a trigger off"
+    assert why in bea.told("aitrigger Mira").replace("\n", " ")
+    shown = " ".join(bea.told("aistatus").split())
+    assert "Mira: trigger 2 is not understood" in shown and "trigger 1 " not in shown
+    bea.do("aitrigger/remove Mira = 2")
+    assert "trigger 2" not in bea.told("aistatus")
+    assert own_settings(mira.assistant)["trigger_rules"].endswith("Hello\n2\n3 when hit: say Ow")
+
+
+def test_hours_and_ways(game, tavern, mira, ann, yard, monkeypatch):
+    seconds = [19 * 3_600.0]
+    monkeypatch.setattr(game.service.world_clock.source, "seconds", lambda: seconds[0])
+    cellar = game.room("Cellar")
+    game.exit("down", tavern, cellar)
+    game.exit("up", cellar, tavern)
+    give(mira, "when a player leaves down at night: say Mind", "when Ann enters after 20: say Late")
+    for hour, wanted in ((19, ["Mind"]), (21, ["Mind", "Late"]), (5, ["Mind", "Late"]), (12, [])):
+        seconds[0], before = hour * 3_600.0, len(spoken())
+        for way in ("out", "in", "down", "up"):
+            ann.do(way)
+            game.run(20)
+        words = [f'{{"text": "{word}"}}' for word in wanted]
+        assert sorted(set(spoken()[before:])) == sorted(words), hour
 
 
 def test_a_storm_sets_each_of_twenty_off_once(game, tavern, mira, ann, yard):
@@ -356,7 +399,7 @@ def test_a_command_runs_where_its_lock_lets_who_sets_it_off(game, mira, ann, bob
     ann.character.key = "Ann"
     told = bea.told("aitrigger Mira = at dusk: do sing").replace("\n", " ")
     assert 'cannot do that now, and reads: "You have no such command. Your commands: forge' in told
-    assert "Mira would do: sing" in bea.told("aitrigger/try Mira = 2")
+    assert "Mira would do: sing" in told
     rules = "3 when somebody says a sword: do forge $who"
     mira.assistant.mind.settings.write({"trigger_rules": rules})
     ann.do("say I need a sword")
