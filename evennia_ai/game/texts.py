@@ -54,10 +54,11 @@ I am going.
 Very well, there I go."""
     ),
     "hands_on": gettext_noop(
-        """It is told.
-There, it is said.
-I have passed it on."""
+        """I have passed it on.
+I have told nobody else.
+There, I have said it."""
     ),
+    "bids_tell": gettext_noop("{speaker} asks me to tell you: {words}"),
     "first_meeting": gettext_noop(
         "({name} is played by a computer program. What you say near such characters is stored, so "
         "that they can remember it. |whelp minds|n tells more, and how to be forgotten.)"

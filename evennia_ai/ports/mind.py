@@ -234,7 +234,7 @@ class Services(Protocol):
     @property
     def link_hosts(self) -> Collection[str]: ...  # whose addresses may be said
     def now(self) -> datetime: ...  # in UTC
-    def text(self, key: str) -> str: ...  # a line for players that no model wrote
+    def text(self, key: str, **values: str) -> str: ...  # a line for players that no model wrote
     # Returns those whose lines were refused in the last minute: others are answered before them.
     def held_back(self, speakers: Iterable[str]) -> frozenset[str]: ...
 

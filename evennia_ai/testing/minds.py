@@ -105,8 +105,8 @@ class StandInServices:
     def held_back(self, speakers: Iterable[str]) -> frozenset[str]:
         return frozenset()
 
-    def text(self, key: str) -> str:
-        return f"({key})"
+    def text(self, key: str, **values: str) -> str:
+        return f"({key})" if not values else f"({key}: {values})"
 
 
 class StandInSegments(dict[int, RecordSegment]):

@@ -61,7 +61,7 @@ from evennia_ai.turn.tool_call_runner import ToolCallRunner, ToolRunResult, unlo
 from evennia_ai.turn.tool_executor import ToolExecutor
 
 # The game's texts before it walks where a line asked, and after it whispered what one said.
-GOES, HANDS_ON = "goes", "hands_on"
+GOES, HANDS_ON, BIDS_TELL = "goes", "hands_on", "bids_tell"
 NOT_HERE = "You do not have that."
 GOING = "You walk to the {exit} now."
 WHISPERING = "You whisper to {name} now."
@@ -279,9 +279,10 @@ class PlainTurns:
             return Requested()
         called = re.compile(rf"\A(?:\w+\W+){{0,2}}{re.escape(self._mind.name)}\s*[,:!]\s*", re.I)
         words = called.sub("", self._line_notes.words_of(event.text))  # "Hey Mira, ..."
-        acts = (requested_act(text, here, event.speaker_name) for text in sentences(words))
+        speaker = event.speaker_name
+        acts = (requested_act(text, here, speaker) for text in sentences(words))
         read = [*filter(None, acts)]
-        likely = None if read else self._line_notes.hinted(event.text, event.speaker_name)
+        likely = None if read else self._line_notes.hinted(event.text, speaker)
         act = next((act for act in read if not act.back), likely)
         if act is None or not act.is_sure:
             return Requested(notes=(NOT_HERE,) if act else ())
@@ -291,10 +292,10 @@ class PlainTurns:
             words = "" if self._is_foreign(event.text) else self._mind.services.text(GOES)
             return Requested((), tuple(calls_for(act, here)), notes, words, target)
         if act.act == WHISPER and act.item:
-            message = {"text": f"{as_name(event.speaker_name)}: {act.item}", "target": act.target}
-            call = ToolCallRequest("act0", WHISPER, json.dumps(message, ensure_ascii=False))
-            words = self._mind.services.text(HANDS_ON)
-            return Requested((call,), words=words, target=act.target)
+            text = self._mind.services.text
+            message = text(BIDS_TELL, speaker=as_name(speaker), words=act.item)
+            call = whispered(message, act.target)
+            return Requested((call,), words=text(HANDS_ON), target=act.target)
         if act.act == WHISPER:
             notes = (WHISPERING.format(name=act.target),)
             return Requested((), (), notes, "", act.target, act.target)
@@ -367,14 +368,14 @@ class PlainTurns:
         if fact and (plain.problem or not is_told):
             asks_more = self._line_notes.asks_the_unknown(line, fact)
             not_known = self._mind.services.text(plain_prompt.NOT_KNOWN)
-            plain = PlainReply(unsaid(not_known, last) if asks_more else fact)
+            plain = PlainReply(plain_prompt.unsaid(not_known, last) if asks_more else fact)
         breaks = not (requested.target or fact) and (yield self._line_notes.breaks(parts, line))
         problem = plain.problem or (plain.words and calls.check.problem(spoken(plain.words)))
         is_asked = line.rstrip().endswith("?") and not self._is_foreign(line)
         if breaks or (problem == ASSISTANT and is_asked):
             # A second call would cost more, and may do it again.
             key = plain_prompt.REFUSES if breaks else plain_prompt.NOT_KNOWN
-            plain = PlainReply(unsaid(self._mind.services.text(key), last))
+            plain = PlainReply(plain_prompt.unsaid(self._mind.services.text(key), last))
         if plain.problem:
             refused = spoken(reply.content)
             yield self._tool_executor.refuse(turn, refused, plain.problem, unlogged)
@@ -383,8 +384,7 @@ class PlainTurns:
         wanted = [spoken(text, f"deed{number}", EMOTE) for number, text in enumerate(shown)]
         speech = spoken(plain.words)
         if requested.whispered_to:
-            whisper = {"text": plain.words, "target": requested.whispered_to}
-            speech = ToolCallRequest("", WHISPER, json.dumps(whisper, ensure_ascii=False))
+            speech = whispered(plain.words, requested.whispered_to)
         wanted += [speech] if plain.words else []
         whole = replace(reply, content="", tool_calls=tuple(wanted), finish_reason="stop")
         ran: ToolRunResult = yield calls.finish(whole)
@@ -394,7 +394,6 @@ class PlainTurns:
         return bool(answer_in([line], self._mind.who.persona.text))
 
 
-def unsaid(variants: str, last: Sequence[str]) -> str:
-    """Return one of the lines of a text that was not said if there is one, else the oldest."""
-    places = {words: number for number, words in enumerate(last)}
-    return min(variants.splitlines(), key=lambda words: places.get(words, -1))
+def whispered(words: str, target: str) -> ToolCallRequest:
+    arguments = json.dumps({"text": words, "target": target}, ensure_ascii=False)
+    return ToolCallRequest("act0", WHISPER, arguments)

@@ -22,11 +22,12 @@ from evennia_ai.policy.conversation.tool_call_rules import (
 from evennia_ai.policy.replies.output_checks import CheckContext
 from evennia_ai.policy.replies.speech import spoken
 from evennia_ai.policy.sanitize import spoken_words
+from evennia_ai.policy.tool_call_modes import plain_prompt
 from evennia_ai.scheduling import Coroutine
 from evennia_ai.turn.context_selection import ContextSelector
 from evennia_ai.turn.guardrails import ModerationGate, OutputGuardrail, text_of
 from evennia_ai.turn.model_call import ModelCalls
-from evennia_ai.turn.plain_turns import PlainTurns, Requested, unsaid
+from evennia_ai.turn.plain_turns import PlainTurns, Requested
 from evennia_ai.turn.prompt_building import Prompt, PromptBuilder, PromptRequest
 from evennia_ai.turn.prompt_contexts import TurnKind
 from evennia_ai.turn.tool_call_runner import ToolCallRunner, ToolRunResult, unlogged
@@ -254,7 +255,7 @@ class ReActLoop:
         prepared = self.prepare(turn, context, deadline_at, progress)
         begun.append(prepared.calls)
         if prepared.by_code:
-            words = unsaid(prepared.by_code, prepared.calls.check.spoken)
+            words = plain_prompt.unsaid(prepared.by_code, prepared.calls.check.spoken)
             return StepReply(LLMReply(words), prepared.calls, by_code=words)
         caller = replace(prepared.request.caller, may_wait=False)  # or no event could be answered
         request = replace(prepared.request, on_call=prepared.calls.arrive, caller=caller)

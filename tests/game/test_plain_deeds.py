@@ -40,8 +40,8 @@ def test_whoever_is_to_be_told_alone_hears_it_in_a_whisper(game, with_meaning, a
 
 def test_code_hands_on_a_message_in_a_whisper(game, knowing, ann, bob):
     assert says(game, ann, "Mira, whisper to Bob that the beer is bad.") == []
-    assert "Ann: the beer is bad" in " ".join(bob.heard())
-    assert not [line for line in ann.heard() if "Ann: the beer" in line]
+    assert "Ann asks me to tell you: the beer is bad" in " ".join(bob.heard())
+    assert not [line for line in ann.heard() if "asks me to tell" in line]
     assert acts()[-2:] == [("whisper", "done"), ("say", "done")]
     assert ann.last() == f'Mira says, "{TEXTS["hands_on"].splitlines()[0]}"'
     says(game, ann, "Mira, whisper to Brannoc that the watch is coming.", "He is not here.")

@@ -30,6 +30,7 @@ def act_of(line):
         ("Put down the bread", ("drop", "loaf of bread", True)),
         ("Go down to the cellar and have a look", ("move", "cellar (to The Cellar)", True)),
         ("Come with me!", ("follow", "Ann", True)),
+        ("Please follow Ben for a bit, he gets lost", ("follow", "Ben", True)),
         ("Stop following me", ("follow", "", True)),
         ("Nod if you understand me.", ("emote", "nods.", True)),
         ("wave to Ben", ("emote", "waves to Ben.", True)),
@@ -46,6 +47,7 @@ def test_a_line_asks_for_an_act(line, expected):
     "line",
     [
         "Give me a hand",
+        "Follow the road to the mill.",
         "Give me your silver",
         "I lost my lantern yesterday.",
         "What a night!",

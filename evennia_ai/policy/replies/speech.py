@@ -118,7 +118,7 @@ SELF_DESCRIPTIONS = (
     r"my instructions (?:say|state|prevent|forbid)\b",
     r"I(?: am|'m) (?:always |just |only |not )?here to (?:assist|answer|provide)\b",
     r"I(?: am|'m) (?:always )?here to help(?: you)?[.!,]",
-    r"any other questions\b|can I assist you\b",
+    r"any other questions\b|can I assist you\b|\b(?-i:AI) (?:assistant|model|chatbot)\b",
     (
         r"(?:can't|cannot|unable to|able to) (?:assist\b|help (?:you )?with (?:that|this)"
         r"(?=[.!,;]|\Z| (?:request|right)\b)|(?:\w+ ){1,2}this (?:request|conversation)\b)"

@@ -260,3 +260,9 @@ def short_scene(situation: Situation) -> Situation:
     """Return what a plain prompt tells of the situation: of the place less."""
     exits = tuple(name.partition(" (")[0] for name in situation.exits)
     return replace(situation, description=cut_text(situation.description, PLACE_CHARS), exits=exits)
+
+
+def unsaid(variants: str, last: Sequence[str]) -> str:
+    """Return one of the lines of a text that was not said if there is one, else the oldest."""
+    places = {words: number for number, words in enumerate(last)}
+    return min(variants.splitlines(), key=lambda words: places.get(words, -1))
