@@ -23,6 +23,8 @@ Settle = Callable[[Usage], object]
 
 BACKGROUND_SHARE = 0.75  # of all places; the others are left to players
 
+FALLBACK_S = 20.0  # that a profile's fallback needs at most
+
 QUIET_S = 60.0  # after a player's call, before background work begins at an endpoint with one slot
 
 # Why a call waits, as staff read it.
@@ -58,7 +60,8 @@ class QueuedCall:
     @property
     def for_fallback_s(self) -> float:
         """Return the seconds that the newest attempt leaves to the profile's fallback."""
-        return (self.deadline_at - self.started_at) / 2 if self.profile.fallback else 0.0
+        left_s = self.deadline_at - self.started_at
+        return min(left_s / 2, FALLBACK_S) if self.profile.fallback else 0.0
 
     def usage(self, outcome: LLMReply | Failure) -> Usage:
         """Return the tokens to charge: the reported usage, else the estimate."""
@@ -85,7 +88,7 @@ class EndpointQueue:
     clock: Clock
     profile: ModelProfile  # as the last call had it
     answered: bool = False
-    warned_of: str = ""  # the error of the last warning in the log, until a call succeeds
+    warned_of: str = ""  # the cause of the last warning in the log, until a call succeeds
     breaker: Breaker = field(default_factory=Breaker)
     in_flight: set[QueuedCall] = field(default_factory=set)
     waiting: dict[QueuedCall, None] = field(default_factory=dict)  # in the order in which they came

@@ -70,8 +70,8 @@ class ModelGateway:
         """Call a model before ``deadline_at``, in the clock's seconds.
 
         Waiting in the queue counts. Transient failures are retried while there is time; after that
-        the profile's fallback is asked, if it has one: half of the time is left to it, also if the
-        endpoint falls silent. Fires with the reply. Fails with the
+        the profile's fallback is asked, if it has one: half of the time is left to it, 20 s at
+        most, also if the endpoint falls silent. Fires with the reply. Fails with the
         client's last error, or with DeadlineExceeded, CircuitOpen, Busy (the queue is full),
         BudgetExhausted or another error
         of an extension, ProviderMisconfigured (no such client), SwitchedOff, or TurnAborted once
@@ -261,7 +261,8 @@ class ModelGateway:
         call.attempts += 1
         call.started_at = self._clock.seconds()
         call.lane.in_flight.add(call)
-        request = replace(call.request, silence_s=call.for_fallback_s or None)
+        own_s = call.deadline_at - call.started_at - call.for_fallback_s
+        request = replace(call.request, silence_s=own_s)
         call.work = maybeDeferred(call.client.complete, request, self._told(call))
         call.work.addBoth(lambda outcome: self._judge(call, outcome))
 
@@ -322,8 +323,9 @@ class ModelGateway:
         )
         if lane.breaker.closed:
             return
-        if lane.warned_of != str(error):
-            lane.warned_of = str(error)
+        cause, _, _own_words = str(error).partition("): ")
+        if lane.warned_of != cause:
+            lane.warned_of = cause
             log.warn(PAUSED, name=lane.name, pause=lane.paused_s, error=error)
         for waiting in list(lane.waiting):
             self._end(waiting, Failure(lane.circuit_open()))

@@ -25,12 +25,16 @@ log = Logger()
 
 
 async def read_body(
-    pieces: AsyncIterator[bytes], body: ReplyBody, on_delta: OnDelta | None
+    pieces: AsyncIterator[bytes],
+    body: ReplyBody,
+    on_delta: OnDelta | None,
+    pause_s: float | None = None,
 ) -> None:
     """Read what an endpoint answers into ``body``, whether it comes whole or streamed.
 
     Each delta of a stream is passed to ``on_delta``. However the connection ends behind a complete
-    reply, it stays one. Raises BrokenStream, and before that what ``pieces`` raise.
+    reply, it stays one. Raises BrokenStream, and before that what ``pieces`` raise, or TimeoutError
+    if a stream pauses for more than ``pause_s`` behind its first events.
     """
     whole = PartialJson()
 
@@ -38,7 +42,7 @@ async def read_body(
         is_complete = body.is_complete or whole.read() is not None
         return DRAIN_S if body.done else LINGER_S if is_complete else None
 
-    arriving = ArrivingBody(pieces, lingers_s)
+    arriving = ArrivingBody(pieces, lingers_s, lambda: pause_s if body.chunks > 1 else None)
     head = b""
     async for piece in arriving:
         head = head.lstrip() + piece
@@ -66,12 +70,18 @@ async def read_body(
 class ArrivingBody:
     """The pieces of a body up to its end: a trouble is one, too, and silence once it is complete.
 
-    ``lingers_s`` is asked before each piece for the seconds until the end, None if there are more.
+    ``lingers_s`` is asked before each piece for the seconds until the end, None if there are more;
+    ``pause_s`` then for those until the next piece.
     """
 
-    def __init__(self, pieces: AsyncIterator[bytes], lingers_s: Callable[[], float | None]) -> None:
+    def __init__(
+        self,
+        pieces: AsyncIterator[bytes],
+        lingers_s: Callable[[], float | None],
+        pause_s: Callable[[], float | None],
+    ) -> None:
         self.trouble: Exception | None = None
-        self._pieces, self._lingers_s = pieces, lingers_s
+        self._pieces, self._lingers_s, self._pause_s = pieces, lingers_s, pause_s
         self._end_at: float | None = None
 
     def __aiter__(self) -> AsyncIterator[bytes]:
@@ -82,8 +92,9 @@ class ArrivingBody:
         ends = () if self._end_at is None else (self._end_at,)
         now = asyncio.get_running_loop().time()
         self._end_at = None if left_s is None else min((now + left_s, *ends))
+        wait_s = self._pause_s() if self._end_at is None else self._end_at - now
         try:
-            async with asyncio.timeout_at(self._end_at):
+            async with asyncio.timeout(wait_s):
                 return await anext(self._pieces)
         except StopAsyncIteration:
             raise

@@ -141,7 +141,6 @@ def explain_refusal(
         ),
         profile=profile.name,
         model=profile.model,
-        status=status,
         told=f"{status}: {quotation}" if quotation else status,
     )
     code = LOADING_CODE if means is ErrorKind.LOADING else code
@@ -229,10 +228,12 @@ REFUSES = re.compile(
 )
 NAMES_WHAT = (ErrorKind.REJECTED, ErrorKind.UNEXPLAINED)
 # A value that the server demands: "set reasoning_effort to 'none'" (OpenAI), "enable_thinking must
-# be set to false" (DashScope).
+# be set to false", "enable the stream parameter" (DashScope).
 DEMANDS = re.compile(
     r"\bset (?:the )?[`'\"]?(\w+)[`'\"]? to [`'\"]?(\w+)"
     r"|\b(\w++)[`'\"]? must be set to [`'\"]?(\w+)"
+    r"|\benable (?:the )?[`'\"]?(\w+)[`'\"]? parameter\b",
+    re.IGNORECASE,
 )
 # These may mean something else, so the words must tell that something is refused.
 MAY_NAME_WHAT = {ErrorKind.NO_MODEL: (404, 405), ErrorKind.BROKEN: (500, 501)}
@@ -249,7 +250,8 @@ def refused_part(refusal: EndpointRefusal, content: bytes, body: Mapping[str, An
     in_doubt = refusal.status in MAY_NAME_WHAT.get(means, ())
     if means not in NAMES_WHAT and not (in_doubt and REFUSES.search(refusal.words)):
         return ""
-    for name, value in ((a or c, b or d) for a, b, c, d in DEMANDS.findall(refusal.words)):
+    demands = DEMANDS.findall(refusal.words)
+    for name, value in (((a or c or e).lower(), b or d or "true") for a, b, c, d, e in demands):
         if name not in NEEDED and body.get(name) != value_of(value):
             return f"{name}={value}"
     fields = " ".join(FIELDS.findall(content.decode("utf-8", "replace")))

@@ -22,7 +22,7 @@ from evennia_ai.llm.fields_beside import (
 )
 from evennia_ai.messages import Delta, LLMReply, Sent, ToolCallRequest, Usage
 from evennia_ai.policy.replies.reply_reader import CUT_OFF
-from evennia_ai.policy.replies.streaming_json import PartialJson
+from evennia_ai.policy.replies.streaming_json import PartialJson, whole_characters
 from evennia_ai.policy.replies.text_tool_calls import ARGUMENT_KEYS, MOST_CALLS
 from evennia_ai.policy.texts import Fields, as_dict, as_text
 from evennia_ai.policy.tokens import read_timings, read_usage
@@ -81,6 +81,7 @@ class ReplyBody:
 
     def __init__(self, by: str = "") -> None:
         self.begun = False  # True once `hear` returned a delta
+        self.chunks = 0  # of a stream, also those of reasoning
         self.done = False  # True after the last event or a failure: the rest is not needed
         # True once it ended for a reason, False for good if it went on behind one: some servers
         # send a reason with every part.
@@ -98,11 +99,12 @@ class ReplyBody:
         self._beside = FieldsBeside(by)
         self._usages: deque[object] = deque(maxlen=USAGES)
         self._is_whole = False
+        self._halves: dict[str, str] = {}  # of characters, which wait for the next part
 
     def add_whole(self, data: bytes) -> None:
         """Add a body that came whole; one that is no chat completion is a failure."""
         body = parse_body(data)
-        if isinstance(body, str) and has_object_lines(body):
+        if isinstance(body, str) and body.startswith("{") and JOINT.search(body):
             self.hear(None, body)
             return
         self.done = self._is_whole = True
@@ -183,6 +185,7 @@ class ReplyBody:
         return next(filter(None, usages), None) or read_usage(self._told)
 
     def _add(self, chunk: Fields) -> list[Delta]:
+        self.chunks += bool(chunk)
         self._told |= {name: value for name, value in chunk.items() if value and name not in APART}
         if usage := chunk.get("usage"):
             self._usages.append(usage)
@@ -203,7 +206,8 @@ class ReplyBody:
         self._usages.extend(filter(None, (choice.get("usage"), added.get("usage"))))
         self._beside.add_message(added)
         deltas = []
-        if content := join_content(added.get("content")) or as_text(choice.get("text")):
+        content = join_content(added.get("content")) or as_text(choice.get("text"))
+        if content := self._whole_characters(f"choice {number}", content):
             if self._first_choice is None or number < self._first_choice:
                 self._first_choice, self._words = number, []
             # Some gateways repeat the whole text with the finish reason.
@@ -226,7 +230,7 @@ class ReplyBody:
             # A gateway to Gemini cuts names, too.
             call.name = (call.name + part.name)[:NAME_CHARS]
         call.beside = self._beside.kept(call.beside, part.beside)
-        added = part.arguments
+        added = self._whole_characters(f"call {number}", part.arguments)
         if added.startswith("{") and call.arguments:
             added = added.removeprefix(call.arguments.look())  # some send all so far each time
         call.arguments.add(added)
@@ -234,6 +238,16 @@ class ReplyBody:
             return None  # perhaps the same act in another choice
         sent = partial(self._sent_with, call)
         return Delta(tool_index=number, tool_name=call.name, arguments=added, sent=sent)
+
+    def _whole_characters(self, place: str, text: str) -> str:
+        """Return a part of a text with the half of a character that ended the part before it.
+
+        A half at its own end waits; proxies cut texts by units of UTF-16.
+        """
+        text = self._halves.pop(place, "") + text
+        if "\ud800" <= text[-1:] <= "\udbff":
+            self._halves[place], text = text[-1], text[:-1]
+        return whole_characters(text)
 
     @property
     def _next_number(self) -> int:
@@ -313,12 +327,6 @@ def find_failure(body: object, is_error: bool = False) -> object:
             code = "context_length_exceeded" if is_overflow else code
             return {"code": code, "message": "the reply ended with an error"}
     return None
-
-
-def has_object_lines(text: str) -> bool:
-    """Return True for objects on lines of their own, the events of a stream without ``data:``."""
-    first, _, rest = text.partition("\n")
-    return first[:1] == "{" and first.rstrip()[-1:] == "}" and rest.lstrip()[:1] == "{"
 
 
 def choices_of(body: object) -> list[Fields] | None:

@@ -73,7 +73,8 @@ class LLMRequest:
     caller: Caller = Caller()
     form: str = TOOLS  # name of the request form
     stop: Sequence[str] = ()  # texts at which the reply ends
-    silence_s: float | None = None  # in which an endpoint must send something, None without a bound
+    # in which an endpoint must begin to answer; a stream may pause half as long. None: no bound
+    silence_s: float | None = field(default=None, compare=False)
     certain: bool = False  # asks the stand-in for nothing but what it surely knows, "" otherwise
     # where the prompt comes from, None if its record is not kept
     trace: PromptTrace | None = field(default=None, compare=False, repr=False)

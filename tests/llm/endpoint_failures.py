@@ -37,6 +37,9 @@ FAILED = {
                                "type": "InternalServerError", "code": 500}}),
         ProviderUnavailable),
     (HIDDEN, "LM Studio: an error that is a text"): (200, {"error": OVER}, ContextOverflow),
+    (HIDDEN, "LM Studio: a wrong path"): (
+        200, {"error": "Unexpected endpoint or method. (POST /chat/completions)"},
+        ProviderMisconfigured),
     (HIDDEN, "Ollama: an error that is a text, in a stream"): (
         200, (HALF, {"error": "an error was encountered while running the model: EOF"}),
         ProviderUnavailable),

@@ -28,6 +28,7 @@ GOOD = (200, native("say"), ())
 USAGE = {"choices": [], "usage": {"prompt_tokens": 400, "completion_tokens": 9}}
 TWO = '{"text": "Good evening. Come in."}'
 BOTH = "Good evening. Come in."
+WARM = "Good \U0001f35e, still warm."
 
 
 def row(*answers, lines=1, paid=None, words=WORDS, **profile):
@@ -79,6 +80,17 @@ OVER = {
     ),
     "streamed words, silent": row(
         (200, events(delta(content=WORDS), delta("stop"), end=""), (), "silent"), form="plain"
+    ),
+    "its last event behind a whole reply": row(
+        (200, message(content=WORDS) + "data: [DONE]\n\n", ()), form="plain", stream=False
+    ),
+    "a character in two halves": row(
+        (200, events(delta(content="Good \ud83c"), delta(content="\udf5e, still "),
+                     delta(content="warm."), delta("stop")), ()), form="plain", words=WARM
+    ),
+    "a character of a call in two halves": row(
+        (200, events(calls(entry(0, "say", '{"text": "Good \ud83c', "s")),
+                     calls(entry(0, None, '\udf5e, still warm."}')), END), ()), words=WARM
     ),
     "an event cut behind the end": row(
         (200, events(*SPEECH, end='data: {"id": "x'), ()), words=BOTH
@@ -244,6 +256,12 @@ REFUSED = {
                 answer=SPOKEN), lines=2),
     "stream_options": row(without("stream_options", "Unknown parameter: stream_options"), lines=2),
     "a server that does not stream": row(without("stream", "Streaming is not supported.", 501)),
+    "DashScope: streams alone": row(
+        wants("stream", True, "This model only support stream mode, please enable the stream "
+              "parameter to access the model. ", code="invalid_parameter_error"),
+        lines=2, stream=False),
+    "streams alone, in other words": row(
+        wants("stream", True, "Stream must be set to true"), stream=False),
     "no system message": row(
         without("", "System role not supported", at=has_system), lines=2),
     "OpenAI: tools without effort only": row(

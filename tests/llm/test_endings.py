@@ -12,7 +12,7 @@ WORDS = events(delta(content="Good evening."), delta("stop"), end="").encode()
 GOES_ON = events(delta("stop", content="Good "), delta("stop", content="evening."), end="").encode()
 
 
-def read(monkeypatch, *pieces, silent=False):
+def read(monkeypatch, *pieces, silent=False, pause_s=None):
     """Return the reply of a body that ends with a trouble, or is silent for ever."""
     monkeypatch.setattr(openai_stream, "LINGER_S", 0.01)
 
@@ -24,7 +24,7 @@ def read(monkeypatch, *pieces, silent=False):
         raise ConnectionResetError
 
     body = ReplyBody()
-    asyncio.run(openai_stream.read_body(arriving(), body, None))
+    asyncio.run(openai_stream.read_body(arriving(), body, None, pause_s))
     return body.reply(str)
 
 
@@ -44,6 +44,18 @@ def test_a_reply_that_went_on_behind_a_reason_is_complete_at_its_end_only(monkey
     with pytest.raises(ConnectionResetError):
         read(monkeypatch, GOES_ON)
     assert read(monkeypatch, GOES_ON, b"data: [DONE]\n\n").content == "Good evening."
+
+
+THINKS = delta(reasoning_content="Hmm")
+BEGINS = delta(role="assistant", content="")
+
+
+def test_a_stream_that_pauses_in_its_middle_is_given_up(monkeypatch):
+    for begun in ([THINKS, THINKS], [BEGINS, delta(content="Good ")]):
+        with pytest.raises(TimeoutError):
+            read(monkeypatch, events(*begun, end="").encode(), silent=True, pause_s=0.01)
+    waits = read(monkeypatch, events(BEGINS, end="").encode(), WORDS, pause_s=0.0)
+    assert waits.content == "Good evening."  # it thinks before its first words
 
 
 @pytest.mark.parametrize("pieces", [[WORDS[:70]], [native("say").encode()[:-9]], []])

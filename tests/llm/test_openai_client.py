@@ -168,17 +168,17 @@ def test_a_profile_that_cannot_work_fails_at_once_and_without_a_call(
 @pytest.mark.parametrize(
     ("status", "kind", "words"),
     [
-        (401, ProviderMisconfigured, "refused the key in STUB_KEY (HTTP 401)."),
-        (403, ProviderMisconfigured, "refused the key in STUB_KEY (HTTP 403)."),
+        (401, ProviderMisconfigured, "refused the key in STUB_KEY (HTTP 401): odd."),
+        (403, ProviderMisconfigured, "refused the key in STUB_KEY (HTTP 403): odd."),
         (404, ProviderMisconfigured, "There is no model 'stub' at"),
         (405, ProviderMisconfigured, "or the address is wrong (HTTP 405): odd."),
         (302, ProviderMisconfigured, "redirects requests"),
         (400, ProviderRejected, "refused the request (HTTP 400): odd."),
         (422, ProviderRejected, "refused the request (HTTP 422): odd."),
-        (408, ProviderUnavailable, "reports a temporary failure (HTTP 408)."),
-        (429, ProviderUnavailable, "takes no more requests at the moment (HTTP 429)."),
-        (500, ProviderUnavailable, "reports a temporary failure (HTTP 500)."),
-        (503, ProviderUnavailable, "reports a temporary failure (HTTP 503)."),
+        (408, ProviderUnavailable, "reports a temporary failure (HTTP 408): odd."),
+        (429, ProviderUnavailable, "takes no more requests at the moment (HTTP 429): odd."),
+        (500, ProviderUnavailable, "reports a temporary failure (HTTP 500): odd."),
+        (503, ProviderUnavailable, "reports a temporary failure (HTTP 503): odd."),
     ],
 )
 def test_each_status_has_its_kind_of_error_and_one_sentence(

@@ -133,7 +133,7 @@ REASONS = {
     "reset": "could not be reached: the connection broke.",
     "stall": "did not answer in time.",
     "malformed": "sent no complete reply: an event of the stream is not readable.",
-    "error": "reports a temporary failure (HTTP 500).",
+    "error": "reports a temporary failure (HTTP 500): The model crashed.",
 }
 
 

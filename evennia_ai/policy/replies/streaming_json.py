@@ -100,7 +100,12 @@ def unescaped(text: str) -> str:
         ),
         text,
     )
-    return plain.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return whole_characters(plain)
+
+
+def whole_characters(text: str) -> str:
+    """Return a text with one character for two halves; a lone half becomes U+FFFD."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def arriving_text(arrived: str, name: str) -> str:
