@@ -4,15 +4,8 @@ from collections.abc import Iterable
 from importlib.util import find_spec
 from typing import Any
 
-from evennia_ai.errors import ConfigError
+from evennia_ai.config.resolve import read_switch
 from evennia_ai.extension import EntryReader, Extension
-
-
-def read_writes(value: Any) -> bool:
-    """Return the entry ``MCP_WRITES``; raises ConfigError unless it is True or False."""
-    if not isinstance(value, bool):
-        raise ConfigError("MCP_WRITES must be True or False.")
-    return value
 
 
 class McpServerExtension(Extension):
@@ -23,7 +16,7 @@ class McpServerExtension(Extension):
     entries = frozenset({"MCP_WRITES"})
 
     def set_up(self, services: Any, settings: EntryReader) -> bool:
-        settings.read("MCP_WRITES", read_writes, False)
+        settings.read("MCP_WRITES", read_switch, False)
         if find_spec("mcp") is None:
             lacking = "The package mcp is missing: pip install 'evennia-ai[mcp]'"
             services.problems.append(lambda _reader: [("mcp_server", lacking)])

@@ -60,12 +60,6 @@ TOOLS: Mapping[str, StaffTool] = {
         {"character": CHARACTER,
          "wanted": (str, Field("1", description=f"{PAGES}; or with commas between: {FILTERS}"))},
     ),
-    "read_turns": StaffTool(
-        "What started each turn of a character, its model calls, its acts and its outcome.",
-        "aihistory", "/turns {character} = {wanted}",
-        {"character": CHARACTER,
-         "wanted": (str, Field("1", description=f"{PAGES}; or turn <number>"))},
-    ),
     "why": StaffTool(
         "Why a character said a line: what it was shown, and where each sentence comes from.",
         "aiwhy", " {character} = {line}",
@@ -86,11 +80,6 @@ TOOLS: Mapping[str, StaffTool] = {
         "What is written about the world: all entries, or one in full.",
         "ailore", " {title}",
         {"title": (str, Field("", pattern=r"^[^=\n]*$", description="none for all"))},
-    ),
-    "lore_of_character": StaffTool(
-        "Which lore a character knows and may tell, and what a line would bring to its mind.",
-        "ailore", "/for {character} = {line}",
-        {"character": CHARACTER, "line": (str, Field(description="what somebody says to it"))},
     ),
     "write_lore": StaffTool(
         "Write an entry about the world; it replaces the one with the same title.",

@@ -1,15 +1,14 @@
 """``aiopinions``: what a character thinks of people, why, and by which rules."""
 
 import re
-from operator import itemgetter
 from uuid import uuid4
 
 from evennia_ai.commands.common import AICommand, UsageError
 from evennia_ai.commands.rendering import seen_lines
 from evennia_ai.contrib.opinions.deeds import REASON_CHARS, rules_of, store_of
 from evennia_ai.contrib.opinions.opinion_records import OpinionDeeds
-from evennia_ai.contrib.opinions.opinion_rules import DEFAULT, HIGHEST, read_rule, write_rule
-from evennia_ai.errors import BadRecord, ConfigError
+from evennia_ai.contrib.opinions.opinion_rules import DEFAULT, HIGHEST, write_rule
+from evennia_ai.errors import BadRecord
 from evennia_ai.game.client_text import clean_output
 from evennia_ai.policy.audience import BUILDER
 from evennia_ai.policy.read_permissions import PUBLIC_MEMORIES
@@ -31,8 +30,6 @@ class CmdAIOpinions(AICommand):
       aiopinions/set <character> = <person> <points> : <reason>
       aiopinions/undo <character> = <number>
       aiopinions/rules <character>
-      aiopinions/rule <character> = <deed> <points>[, at most <n> a day]
-                                    [, fades <n> a day]
 
     Gifts, thefts, attacks and promises move a character's opinion of a person,
     from -10 to 10 points; 0 is neutral. Prices, doors and quests can depend on it.
@@ -44,20 +41,20 @@ class CmdAIOpinions(AICommand):
       set   - set the opinion to this many points, from now on
       undo  - no longer count the reason with this number, or count it again
       rules - list what each deed changes, how much at most in a day of the
-              world, and how much of a deed fades in a day
-      rule  - change a rule for this character; a deed with 0 points is off
+              world, and how much of a deed fades in a day; |waisetup/set
+              <character>/opinion_rules|n changes rules, and 0 points turn a deed off
 
     Only admins see what somebody confided to the character, and the points for
     it.
 
     Examples:
       aiopinions/set Mira = Ann 5 : saved your cat
-      aiopinions/rule Mira = gift +3
+      aisetup/set Mira/opinion_rules = gift +3; theft -6, at most 6 a day
       lock gate = traverse:ai_opinion(Mira, 5)
     """
 
     key = "aiopinions"
-    switch_options = ("set", "undo", "rules", "rule")
+    switch_options = ("set", "undo", "rules")
     reads = PUBLIC_MEMORIES
 
     def do_default(self) -> None:
@@ -112,17 +109,6 @@ class CmdAIOpinions(AICommand):
         marks = {deed: " |y(changed)|n" * (DEFAULT.get(deed) != rule) for deed, rule in rules}
         lines = [f"  {clean_output(write_rule(deed, rule))}{marks[deed]}" for deed, rule in rules]
         self.msg("\n".join([f"What moves {self.name}'s opinion of people, in points:", *lines]))
-
-    def do_rule(self) -> None:
-        rules = dict(rules_of(self.find_editable(self.lhs).character))
-        try:
-            deed, rule = read_rule(self.rhs or "", rules)
-        except ConfigError as error:
-            raise UsageError(clean_output(str(error))) from error
-        changed = sorted({**rules, deed: rule}.items() - DEFAULT.items(), key=itemgetter(0))
-        written = "; ".join(write_rule(name, item) for name, item in changed)
-        self.script.mind.settings.write({"opinion_rules": written})
-        self.msg(f"{self.name}: {clean_output(write_rule(deed, rule))}")
 
     @property
     def deeds(self) -> OpinionDeeds:

@@ -88,7 +88,8 @@ def is_met(trigger: Trigger, occasion: Occasion, me: Any) -> bool:
         return False
     clock = me.assistant.services.world_clock
     first, last = (parsing.minute_on(moment, clock.day_parts) for moment in trigger.hours)
-    return (clock.minute() - first) % parsing.DAY <= (last - first) % parsing.DAY and all(
+    length = (last - first) % parsing.DAY or parsing.DAY
+    return (clock.minute() - first) % parsing.DAY < length and all(
         fits(name, occasion.seen(role, me), me) != (role == "lacked")
         for role, name in trigger.wanted
     )

@@ -14,7 +14,7 @@ from evennia_ai.policy.texts import BoundedPattern
 
 TEXT_CHARS = 300
 TIME, USED = "time", "used"
-DAY, ALL_DAY = 1_440, ("0:00", "23:59")  # in minutes, and from when to when
+DAY, MIDNIGHT = 1_440, "0:00"  # the minutes of a day, and its first moment
 ME, ANYBODY, PLAYER = "me", "somebody", "player"  # whom a trigger waits for, if not a name
 ANY = frozenset("somebody someone anybody anyone anything something".split())
 SECONDS = {"second": 1, "minute": 60, "hour": 3_600, "day": 86_400, "week": 604_800}
@@ -100,7 +100,7 @@ class Trigger:
     below: int = 0
     words: str = ""
     at: str = ""
-    hours: tuple[str, str] = ALL_DAY
+    hours: tuple[str, str] = MIDNIGHT, MIDNIGHT
     most: int = 5
     within_s: float = 60.0
     each: bool = False
@@ -165,6 +165,7 @@ def read_event(text: str, me: str) -> dict[str, Any]:
     verb, at, below, first, last, part = (
         (parts.get(name) or "").lower() for name in ("verb", "at", "below", "first", "last", "part")
     )
+    end = MIDNIGHT if first in ("", "dawn") else "dawn"
     return {
         "kind": KINDS.get(verb, verb) or TIME,
         "wanted": tuple(named.items()),
@@ -172,8 +173,7 @@ def read_event(text: str, me: str) -> dict[str, Any]:
         "words": parts.get("words") or "",
         "below": HALVES.get(below) or int(below.rstrip(" %") or 0),
         "at": at,
-        "hours": PARTS.get(part)
-        or (first or ALL_DAY[0], last or ("dawn" if first else ALL_DAY[1])),
+        "hours": PARTS.get(part) or (first or MIDNIGHT, last or end),
     }
 
 

@@ -84,7 +84,7 @@ class CmdAIRumour(AICommand):
     aimemory/restore, start it again with the number of the entry.
 
     Settings of a character (aisetup/set): rumour_delay, how long it waits;
-    rumour_loss, how often it leaves a rumour out; rumour_hops, how far one goes.
+    rumour_loss, how often it leaves a rumour out.
 
     Examples:
       airumour Mira = The mill is haunted.

@@ -37,18 +37,14 @@ class RumourSettings:
     rumour_loss: float = setting(
         0.3, "Chance that the character leaves a rumour out at a meeting.", Bounds(0.0, 1.0)
     )
-    rumour_hops: int = setting(
-        8, "The character tells a rumour on that came to it over fewer tellings.", Bounds(0, 100)
-    )
 
 
 @dataclass(frozen=True, slots=True)
 class Retelling:
-    """From whom a character has a rumour ("" for the first), since when, over how many tellings."""
+    """From whom a character has a rumour, "" for the first, and since when."""
 
     teller: str
     at: datetime
-    hops: int = 0
 
 
 @dataclass(eq=False)
@@ -143,8 +139,7 @@ class RumourStore(WatchedRecords):
         known = self._by_key.get(key)
         if known is None or row.source not in known.hearers:
             return False
-        hops = known.hearers[row.source].hops + 1
-        self._note(row.id, known, who, Retelling(row.source, row.available_from, hops))
+        self._note(row.id, known, who, Retelling(row.source, row.available_from))
         return True
 
     def _note(self, row_id: int, rumour: Rumour, who: str, telling: Retelling) -> None:

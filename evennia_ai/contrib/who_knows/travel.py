@@ -143,12 +143,7 @@ def select_news(
     rumours: Iterable[Rumour], teller: str, rules: RumourSettings, now: datetime, rng: Random
 ) -> list[Rumour]:
     """Return which of some rumours a teller passes on at a meeting, the newest first."""
-    tellable = [
-        rumour
-        for rumour in rumours
-        if (telling := rumour.hearers.get(teller))
-        and telling.at <= now
-        and telling.hops < rules.rumour_hops
-    ]
+    known = ((rumour, rumour.hearers.get(teller)) for rumour in rumours)
+    tellable = [rumour for rumour, telling in known if telling and telling.at <= now]
     tellable.sort(key=lambda rumour: rumour.id, reverse=True)
     return [rumour for rumour in tellable if rng.random() >= rules.rumour_loss][:MOST_AT_ONCE]

@@ -14,8 +14,8 @@ pytestmark = pytest.mark.game
 
 WORD, PASSWORD = "zanzibar", "heifer-22"
 READING = {
-    "list_characters", "read_character", "read_history", "read_turns", "why", "read_memory",
-    "search_memory", "read_lore", "lore_of_character",
+    "list_characters", "read_character", "read_history", "why", "read_memory", "search_memory",
+    "read_lore",
 }  # fmt: skip
 
 
@@ -91,7 +91,7 @@ def test_strangers_and_players_get_nothing(game, tavern, talked, agent):
 def test_a_builder_reads_no_whisper_and_an_admin_does(talked, agent):
     builder, admin = agent("Builder"), agent("Admin")
     assert builder.tools() == READING
-    for name in ("read_history", "read_turns", "why", "search_memory"):
+    for name in ("read_history", "why", "search_memory"):
         words = {"words": WORD} if name == "search_memory" else {}
         assert WORD not in builder.use(name, character="Mira", **words)[0], name
     said, failed = admin.use("read_history", character="Mira")

@@ -115,13 +115,14 @@ def test_a_builder_sees_reasons_sets_undoes_and_changes_rules(
     assert (inn.of(bob), inn.mira.ai_opinions.reasons(bob.character)) == (5, ["saved your cat"])
     assert "Write a person" in builder.told("aiopinions/set Mira = Bob 50 : x")
     assert "gift +2, at most 4 a day, fades 0.1 a day" in builder.told("aiopinions/rules Mira")
-    assert "gift +3, at most 4 a day" in builder.told("aiopinions/rule Mira = gift +3")
-    assert "at most 4 a day, fades 0.1 a day (changed)" in builder.told("aiopinions/rules Mira")
-    assert "is no rule" in flat(builder.told("aiopinions/rule Mira = gift"))
+    builder.do("aisetup/set Mira/opinion_rules = gift +3")
+    told = builder.told("aiopinions/rules Mira")
+    assert "gift +3, at most 4 a day, fades 0.1 a day (changed)" in told
+    assert "is no rule" in flat(builder.told("aisetup/set Mira/opinion_rules = gift"))
     inn.gives(bob, "key")
     assert inn.of(bob) == 8
     inn.mira.locks.add("edit:false();control:false()")
-    for line in ("rule Mira = gift 1", "undo Mira = o1", "set Mira = Bob 1 : x"):
+    for line in ("undo Mira = o1", "set Mira = Bob 1 : x"):
         assert "may not change" in builder.told(f"aiopinions/{line}")
     assert "not available" in ann.told("aiopinions Mira")
 

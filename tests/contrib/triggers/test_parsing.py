@@ -31,7 +31,7 @@ READ = {
     "when hp below 50%": {"kind": "hit", "victim": "me", "below": 50},
     "when hit below 30 % by Ann": {"kind": "hit", "victim": "me", "below": 30, "actor": "Ann"},
     "when Wick hp under a third": {"victim": "Wick", "below": 33, "is_passive": True},
-    "at 06:30": {"kind": "time", "at": "06:30", "hours": ("0:00", "23:59")},
+    "at 06:30": {"kind": "time", "at": "06:30", "hours": ("0:00", "0:00")},
     "at dusk in Lantern Row": {"kind": "time", "at": "dusk", "place": "Lantern Row"},
     "when a player leaves north at night": {"way": "north", "hours": ("dusk", "dawn")},
     "when Ann uses the press after 20:00": {"thing": "press", "hours": ("20:00", "dawn")},
@@ -39,7 +39,7 @@ READ = {
     "when the bell is used by Ann before dawn": {"actor": "Ann", "hours": ("0:00", "dawn")},
     "when the bell is used by day": {"thing": "bell", "hours": ("dawn", "dusk")},
     'when Ann says "after 8" after 20:00': {"words": '"after 8"', "hours": ("20:00", "dawn")},
-    "when Ann says wait until noon": {"words": "wait until noon", "hours": ("0:00", "23:59")},
+    "when Ann says wait until noon": {"words": "wait until noon", "hours": ("0:00", "0:00")},
     "when hit, once per person per 2 days": {"most": 1, "within_s": 172_800, "each": True},
 }
 LIMITS = {
