@@ -40,7 +40,8 @@ class CmdAITrigger(AICommand):
       when a player takes/drops/gives/uses the bell, or: when the bell is used
       when hit below 50 % [by Ann], when Ann is attacked/hit/missed/killed, when
       Ann flees: all these where the extension fights is on, too
-      at dusk, at dawn, at noon, at midnight, at 06:30 [in Lantern Row]
+      at dusk, at dawn, at noon, at midnight, at 06:30 [in Lantern Row]; every hour,
+      every 2 hours, every 30 minutes
     Hours of the world may follow: after 20:00 (until dawn), before dawn, between
     0:00 and 5:00, at night, by day. A thing or person is named as you see it, by
     the end of its name, or by a tag; "crown*" is all whose name begins so.
@@ -59,7 +60,6 @@ class CmdAITrigger(AICommand):
     Examples:
       aitrigger Mira = when somebody enters wielding weapon: say Put it away, $who.
       aitrigger Mira = when bell is used: think A guest waits; limit 1 per minute
-      aitrigger Mira = at dusk: pose lights the lamps.
     """
 
     key = "aitrigger"
@@ -79,9 +79,8 @@ class CmdAITrigger(AICommand):
             for item in self.rules
             if item.text
         ]
-        none = [f"{self.name} has no triggers. {HOW}"]
-        lines += self.clock_line(*self.rules)
-        return self.msg("\n".join([f"|w{self.name}|n acts:", *lines] if lines else none))
+        head = f"|w{self.name}|n acts:" if lines else f"{self.name} has no triggers. {HOW}"
+        return self.msg("\n".join([head, *lines, *self.clock_line(*self.rules)]))
 
     def clock_line(self, *rules: Trigger) -> list[str]:
         """Return the world's time where a trigger waits for one: Evennia's ``time`` may differ."""

@@ -88,7 +88,7 @@ def is_met(trigger: Trigger, occasion: Occasion, me: Any) -> bool:
         return False
     clock = me.assistant.services.world_clock
     first, last = (parsing.minute_on(moment, clock.day_parts) for moment in trigger.hours)
-    length = (last - first) % parsing.DAY or parsing.DAY
+    length = ((last - first) % parsing.DAY or parsing.DAY) + (trigger.kind == parsing.TIME)
     return (clock.minute() - first) % parsing.DAY < length and all(
         fits(name, occasion.seen(role, me), me) != (role == "lacked")
         for role, name in trigger.wanted

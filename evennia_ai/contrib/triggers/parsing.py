@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -28,6 +29,7 @@ HOW = (
 # The forms of a condition, a line each (the world's hours may follow), and parts of several.
 FORMS = r"""
 at (?P<at>CLOCK)(?: in (?P<place>.+?))?
+every (?P<count>[1-9]\d? )?(?P<unit>minute|hour)s?
 (?P<actor>.+?) (?P<verb>enters)
 (?P<actor>.+?) (?P<verb>enters) (?:wielding|with (?:an? )?drawn) (?P<wielded>.+?)
 (?P<actor>.+?) (?P<verb>enters) with (?P<wielded>.+?) in hand
@@ -86,8 +88,9 @@ class Trigger:
 
     It waits for an event of a ``kind`` with those ``wanted``: for each role in it (`FORMS`) a name,
     `ME`, `ANYBODY` or `PLAYER`. A blow must bring the health below ``below`` per cent, if that is
-    not 0; ``at`` is the moment for which "time" waits (`minute_on`). It acts between the ``hours``,
-    ``most`` times in ``within_s`` seconds, or in a fight (0), for ``each`` person apart.
+    not 0; ``at`` is the moment for which "time" waits (`minute_on`), and again ``every`` so many
+    minutes. It acts between the ``hours``, ``most`` times in ``within_s`` seconds, or in a fight
+    (0), for ``each`` person apart.
     """
 
     number: int
@@ -100,6 +103,7 @@ class Trigger:
     below: int = 0
     words: str = ""
     at: str = ""
+    every: int = DAY
     hours: tuple[str, str] = MIDNIGHT, MIDNIGHT
     most: int = 5
     within_s: float = 60.0
@@ -162,9 +166,8 @@ def read_event(text: str, me: str) -> dict[str, Any]:
     parts = match.groupdict()
     roles = {name: part for name, part in parts.items() if name in ROLES}
     named = {role: who(part or ME, me) for role, part in roles.items() if part or role == "victim"}
-    verb, at, below, first, last, part = (
-        (parts.get(name) or "").lower() for name in ("verb", "at", "below", "first", "last", "part")
-    )
+    small = defaultdict(str, ((name, (part or "").lower()) for name, part in parts.items()))
+    verb, below, unit, first = small["verb"], small["below"], small["unit"], small["first"]
     end = MIDNIGHT if first in ("", "dawn") else "dawn"
     return {
         "kind": KINDS.get(verb, verb) or TIME,
@@ -172,8 +175,9 @@ def read_event(text: str, me: str) -> dict[str, Any]:
         "is_passive": named.get("victim", ME) != ME and match.start("victim") == 0,
         "words": parts.get("words") or "",
         "below": HALVES.get(below) or int(below.rstrip(" %") or 0),
-        "at": at,
-        "hours": PARTS.get(part) or (first or MIDNIGHT, last or end),
+        "at": small["at"] or first or MIDNIGHT,
+        "every": int(small["count"] or 1) * SECONDS[unit] // 60 if unit else DAY,
+        "hours": PARTS.get(small["part"]) or (first or MIDNIGHT, small["last"] or end),
     }
 
 

@@ -10,13 +10,12 @@ from evennia.commands.command import Command
 
 from evennia_ai.contrib.triggers import triggers
 from evennia_ai.contrib.triggers.occasions import Occasion
-from evennia_ai.contrib.triggers.parsing import TIME, USED, minute_on
+from evennia_ai.contrib.triggers.parsing import DAY, TIME, USED, minute_on
 from evennia_ai.contrib.triggers.triggers import triggers_of
 from evennia_ai.game.perception import is_assistant, name_in_act
 
 LONGEST_S = 600.0  # between two looks at a clock that a game may set
 MOVES = {"get": "taken", "drop": "dropped"}  # by Evennia's kind of move
-DEEDS = {USED: "uses", "taken": "takes", "dropped": "drops"}
 
 
 def thing_event(thing: Any, kind: str, actor: Any) -> None:
@@ -27,7 +26,7 @@ def thing_event(thing: Any, kind: str, actor: Any) -> None:
     """
     for me in filter(is_assistant, (actor and actor.location and actor.location.contents) or ()):
         if me.ai_mind and triggers.consider(me.ai_mind, Occasion(kind, actor, thing=thing)):
-            words = f"{name_in_act(actor, me)} {DEEDS[kind]} {name_in_act(thing, me)}."
+            words = f"{name_in_act(thing, me)} is {kind} by {name_in_act(actor, me)}."
             me.ai_mind.hearing.notify(words, triggers.KNOWN, kind, actor, thing)
 
 
@@ -89,14 +88,15 @@ def look_at_clock(script: Any) -> float | None:
     if not (script.pk and script.character and timed):
         return None
     mind, clock = script.mind, script.services.world_clock
-    now, day, waits = clock.seconds(), clock.units["day"], [LONGEST_S]
+    now, waits = clock.seconds(), [LONGEST_S]
     before, script.ndb.ai_looked_at = script.ndb.ai_looked_at or now, now
     for item in timed:
         at = minute_on(item.at, clock.day_parts) * clock.units["minute"]
-        is_due = (now - at) // day > (before - at) // day
+        length = clock.units["day"] * item.every / DAY
+        is_due = (now - at) // length > (before - at) // length
         if is_due and (item.act == "do" or mind.presence.players_near()):
             triggers.consider(mind, Occasion(TIME), [item])
-        waits.append((at - now) % day / max(clock.pace, 1e-6) + 0.1)
+        waits.append((at - now) % length / max(clock.pace, 1e-6) + 0.1)
     return min(waits)
 
 

@@ -45,10 +45,7 @@ def triggers_of(script: Any) -> tuple[Trigger, ...]:
 
 
 def consider(mind: Any, occasion: Occasion, due: Sequence[Trigger] = ()) -> bool:
-    """Set off what triggers of a character wait for; they act soon, after what happens now.
-
-    ``due`` are they, if that is known. Returns False if there are none, or it cannot act.
-    """
+    """Let a character's triggers that wait for it, or those of ``due``, act soon; False for none."""
     character = mind.who.character
     known = due or triggers_of(character.assistant)
     triggers = [item for item in known if is_met(item, occasion, character)]

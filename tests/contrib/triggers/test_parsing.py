@@ -32,6 +32,9 @@ READ = {
     "when hit below 30 % by Ann": {"kind": "hit", "victim": "me", "below": 30, "actor": "Ann"},
     "when Wick hp under a third": {"victim": "Wick", "below": 33, "is_passive": True},
     "at 06:30": {"kind": "time", "at": "06:30", "hours": ("0:00", "0:00")},
+    "every hour": {"kind": "time", "at": "0:00", "every": 60},
+    "every 2 hours from 8 to 20": {"at": "8", "every": 120, "hours": ("8", "20")},
+    "every 30 minutes at night": {"every": 30, "hours": ("dusk", "dawn")},
     "at dusk in Lantern Row": {"kind": "time", "at": "dusk", "place": "Lantern Row"},
     "when a player leaves north at night": {"way": "north", "hours": ("dusk", "dawn")},
     "when Ann uses the press after 20:00": {"thing": "press", "hours": ("20:00", "dawn")},
@@ -52,7 +55,7 @@ LIMITS = {
 UNREAD = {
     "when somebody enters wearing a hat: say Hey": "'wearing a hat'",
     "when pigs fly: say Oink": "'pigs fly'",
-    "every 2 hours: say Hey": "'every 2 hours'",
+    "every full moon: say Hey": "'every full moon'",
     "when Ann enters after supper: say Hey": "'after supper'",
     "when hit, once per moon: say Hey": "'moon'",
 }

@@ -89,7 +89,7 @@ WRONG = {
     "when the fight ends: say Peace": "nothing that sets a trigger off",
     "when Ann receives a ring: say Oh": "nothing that sets a trigger off",
     "when somebody enters: dance": "There is no tool 'dance'",
-    "every 2 hours: say Round": "nothing that sets a trigger off",
+    "every full moon: say Woo": "nothing that sets a trigger off",
     "when somebody enters: say": "What does the character say?",
     "at 25:00: say Late": "nothing that sets a trigger off",
     "when somebody enters: do fly high": "There is no tool",
@@ -258,12 +258,12 @@ def test_the_rules_are_a_setting_that_files_of_minds_carry(mira, yard, bea):
 
 
 def test_one_that_is_not_understood_is_shown_and_the_others_stay(game, mira, ann, yard, bea):
-    give(mira, "when somebody enters: say Hello", "every 2 hours: say Round", "when hit: say Ow")
+    give(mira, "when somebody enters: say Hello", "each full moon: say Woo", "when hit: say Ow")
     ann.character.location = yard
     ann.do("in")
     game.run(1)
     assert said() == ['{"text": "Hello"}']
-    why = "'every 2 hours' is nothing that sets a trigger off"
+    why = "'each full moon' is nothing that sets a trigger off"
     assert why in bea.told("aitrigger Mira").replace("\n", " ")
     shown = " ".join(bea.told("aistatus").split())
     assert "Mira: trigger 2 is not understood" in shown and "trigger 1 " not in shown
