@@ -45,7 +45,7 @@ def triggers_of(script: Any) -> tuple[Trigger, ...]:
 
 
 def consider(mind: Any, occasion: Occasion, due: Sequence[Trigger] = ()) -> bool:
-    """Let a character's triggers that wait for it, or those of ``due``, act soon; False for none."""
+    """Let triggers (of ``due``, else all) that wait for it act soon; return False for none."""
     character = mind.who.character
     known = due or triggers_of(character.assistant)
     triggers = [item for item in known if is_met(item, occasion, character)]
