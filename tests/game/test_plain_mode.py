@@ -213,6 +213,8 @@ def test_a_reply_does_not_tell_somebody_of_herself_by_her_name(game, mira, ann, 
     row = "Two days ago Ann told you that she fell. Eve fell, too. Poor you!"
     says(game, ann, "Mira, it was high.", row)
     assert ann.last() == 'Mira says, "Poor you!"'
+    says(game, ann, "Mira, are you tired?", "Two days ago Bob told you, 'I need sleep.' I am.")
+    assert ann.last() == 'Mira says, "I am."'
     says(game, bob, "Mira, what became of her?", "Ann fell off the roof.")
     assert bob.last() == 'Mira says, "Ann fell off the roof."'
 

@@ -33,6 +33,7 @@ LIKE_KIND, FITS_BETTER, ASKING_SHARE = 0.3, 0.08, 0.5
 SURE_LORE = 0.4  # the least nearness of lore that surely answers a question (19 of 19)
 NEAREST = 2  # lines of a kind that a line is compared with
 STRANGER = "Eve"  # who speaks in the examples
+ROW_READ_OUT = re.compile(r"\W*+[\w ]{1,30}? ago,? [^\n:,]{1,40}? told you\b")
 ABOUT = ""  # the label of what the persona tells
 
 
@@ -222,7 +223,12 @@ def tells(words: str, fact: str, line: str, seen: str = "") -> bool:
 
 
 def tells_of(sentence: str, names: Iterable[str]) -> bool:
-    """Return True for a sentence about one of some people, as "Two days ago Ann told you"."""
+    """Return True for a sentence about one of some people, or a row read out, whoever told it.
+
+    That is as "Two days ago Ann told you".
+    """
+    if ROW_READ_OUT.match(sentence):
+        return True
     subjects = "|".join(map(re.escape, names))
     subject = rf"\A\W*+(?:\w+, |[\w ]{{1,30}}? ago,? )?(?:{subjects})(?:['’]s)? [^\W\dA-Z]"
     return bool(subjects and re.match(subject, sentence))
