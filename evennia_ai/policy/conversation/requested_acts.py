@@ -113,7 +113,7 @@ class _RequestMatch:
         match = self.lead("follow")
         named = match["whom"] if match else None
         whom = match_name(named, self.here.people) if named else self.speaker
-        return RequestedAct("follow", whom, text=self.text) if match and whom else None
+        return RequestedAct("follow", whom, to=whom, text=self.text) if match and whom else None
 
     def walk(self) -> RequestedAct | None:
         match, exits = self.lead("go"), self.here.exits
@@ -290,7 +290,7 @@ def hints(line: str, here: Situation, speaker: str) -> Iterator[Hint]:
                 if match_name(text, [name]):
                     masked = without_name(text, name, word)
                     yield from (Hint(_hinted(act, name, speaker, line), masked) for act in acts)
-        yield Hint(RequestedAct("follow", speaker, text=line), text)
+        yield Hint(RequestedAct("follow", speaker, to=speaker, text=line), text)
 
 
 def hinted_act(possible: Sequence[Hint], cosines: Cosines) -> RequestedAct | None:
