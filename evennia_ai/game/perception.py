@@ -22,8 +22,8 @@ from evennia_ai.store.lore_records import LoreRecords, read_entries
 from evennia_ai.store.names import own_name, plain_name
 
 DESCRIPTION_CHARS = 600
-WORD_OF_NAME = re.compile(r"[^\W_](?:[\w'’-]*\w)?")
-MOST_WORDS = 3  # of a name that is looked up
+WORD_OF_NAME = re.compile(r"[^\W_](?:[\w-]*\w)?")
+MOST_WORDS = 4  # of a name that is looked up
 ARTICLE = re.compile(r"\A(?:an?|the|some|der|die|das|ein|eine|le|la|el)\s+", re.IGNORECASE)
 
 
@@ -45,9 +45,12 @@ def objects_named_in(text: str) -> dict[Any, str]:
 
     Of those that begin at the same word the longest name comes first.
     """
-    words, lengths = WORD_OF_NAME.findall(text), range(MOST_WORDS, 0, -1)
-    runs = [" ".join(words[at : at + n]) for at in range(len(words)) for n in lengths]
-    spelled = {form: run for run in reversed(runs) for form in (run, run.lower(), run.title())}
+    words, runs, spelled = [*WORD_OF_NAME.finditer(text)], list[str](), dict[str, str]()
+    for at, first in enumerate(words):
+        runs += [text[first.start() : word.end()] for word in words[at : at + MOST_WORDS][::-1]]
+    for run in reversed(runs):
+        forms = {run, run.replace(".", "")}
+        spelled |= {form: run for name in forms for form in (name, name.lower(), name.title())}
     named = ObjectDB.objects.filter(db_key__in=[*spelled])  # MySQL ignores case
     objects = {obj: spelled[obj.db_key] for obj in named if obj.db_key in spelled}
     return dict(sorted(objects.items(), key=lambda item: runs.index(item[1])))

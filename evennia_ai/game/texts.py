@@ -132,7 +132,6 @@ I hear too many questions just now. Give me a breath, then ask again?"""
     "promise_reminded": gettext_noop("{name}, I promised you something: {what}"),
     "promise_asked": gettext_noop("{name}, you promised me something: {what} What became of it?"),
     # The word behind which a message follows: "tell Ann that ..."; it is not told.
-    "letter_that": gettext_noop("that"),
     "letter_agreed": gettext_noop("I will tell {name}."),
     "letter_told": gettext_noop("{name}, {sender} left word for you: {what}"),
     "confirm_no": gettext_noop("no"),

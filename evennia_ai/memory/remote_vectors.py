@@ -1,10 +1,12 @@
 """The vectors of an embedder that answers later: of an index, and of compared texts."""
 
+import tomllib
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 from itertools import compress, islice, pairwise
+from pathlib import Path
 from typing import Any, cast
 from weakref import WeakKeyDictionary
 
@@ -31,8 +33,9 @@ TIME_S = 5.0  # most time that a search waits for the vectors of its queries
 PAUSE_S = 60.0  # pause after an embedder failed
 MOST_FAILURES = 50  # whose times are kept
 # That are compared with each other, whose vectors are kept: 8 MB. The examples that come with the
-# package (questions, denials, deals, promises) are 2,500; with fewer, lines embed them again.
+# package (questions, denials, deals, promises) are 3,000; with fewer, lines embed them again.
 MOST_TEXTS = 5_000
+SHARPNESS, RIDGE = 2.0, 0.3  # of `LearnedKinds`
 
 
 _late_until = WeakKeyDictionary[Any, float]()  # the clock's second, by embedder
@@ -234,17 +237,11 @@ class LearnedKinds:
         examples: those of all kinds, which must be prepared beside the text.
     """
 
-    def __init__(
-        self,
-        kinds: Mapping[str, Sequence[str]],
-        sharpness: float,
-        ridge: float,
-        shared_words: float = 0.0,
-    ) -> None:
+    def __init__(self, kinds: Mapping[str, Sequence[str]], shared_words: float) -> None:
         """Learn ``kinds`` at first use; ``shared_words`` count beside the meaning's 1 at most."""
         self.examples = [text for texts in kinds.values() for text in texts]
         self._kinds, self._weights = kinds, cast(Any, None)
-        self._sharpness, self._ridge, self._shared_words = sharpness, ridge, shared_words
+        self._shared_words = shared_words
 
     @inlineCallbacks
     def prepare(self, services: Services, texts: Sequence[str]) -> Coroutine[bool]:
@@ -276,16 +273,20 @@ class LearnedKinds:
                 yield
         if rows:
             goals = np.repeat(np.eye(len(self._kinds)), [*map(len, self._kinds.values())], axis=0)
-            self._weights = np.linalg.solve(np.stack(rows) + self._ridge * np.eye(len(rows)), goals)
+            self._weights = np.linalg.solve(np.stack(rows) + RIDGE * np.eye(len(rows)), goals)
 
     def _likeness(self, text: str, cosines: Sequence[float]) -> Any:
         """Return how much a text is like each example."""
-        likeness = np.exp(self._sharpness * (np.array(cosines) - 1.0))
-        if self._shared_words:
-            own, others = words_and_pairs(text), map(words_and_pairs, self.examples)
-            shares = [len(own & its) / max(1, len(own) * len(its)) ** 0.5 for its in others]
-            likeness += self._shared_words * np.array(shares)
-        return likeness
+        likeness = np.exp(SHARPNESS * (np.array(cosines) - 1.0))
+        own, others = words_and_pairs(text), map(words_and_pairs, self.examples)
+        shares = [len(own & its) / max(1, len(own) * len(its)) ** 0.5 for its in others]
+        return likeness + self._shared_words * np.array(shares)
+
+
+@lru_cache(maxsize=4)
+def kinds_in(file: Path, _nearness: Any, shared_words: float = 1.0) -> LearnedKinds:
+    """Return the kinds of texts in a TOML file of examples, as an embedder tells them."""
+    return LearnedKinds(tomllib.loads(file.read_text(encoding="utf-8")), shared_words)
 
 
 @lru_cache(2_000)

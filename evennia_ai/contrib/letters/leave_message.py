@@ -4,11 +4,11 @@ Of a line, first comes structure: the name of somebody elsewhere. Then the embed
 text, without that name, with examples; without one, nothing is read.
 """
 
-import tomllib
+import re
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from django.db.models import Q
 from evennia.objects.models import ObjectDB
@@ -29,7 +29,7 @@ from evennia_ai.game.perception import (
     objects_named_in,
 )
 from evennia_ai.game.texts import text
-from evennia_ai.memory.remote_vectors import LearnedKinds
+from evennia_ai.memory.remote_vectors import kinds_in
 from evennia_ai.policy.facts.terms import without_names
 from evennia_ai.policy.limits.people import is_reached
 from evennia_ai.policy.records.record import Record
@@ -41,10 +41,10 @@ from evennia_ai.tools.memory_sources import content_of, heard, sources_of, store
 
 MOST_CHARS = 400
 LETTER, OTHER = "letter", "other"
-EXAMPLES: dict[str, list[str]] = tomllib.loads(
-    Path(__file__).with_name("examples.toml").read_text(encoding="utf-8")
-)
-SHARPNESS, RIDGE, SHARED_WORDS, UNSURE = 2.0, 0.3, 1.0, 0.05
+EXAMPLES = Path(__file__).with_name("examples.toml")
+OPENINGS = Path(__file__).with_name("openings.toml")
+MOST_WORDS, MOST_BEFORE, WHOLE, PART, OPENED = 14, 8, "whole", "part", 0.05
+UNSURE = 0.05
 WORTH_TELLING = 0.4  # how like a message a line must be to be told as misunderstood
 LATE, NO_MESSAGE = "not read as a message: the embedder was late", "not understood as a message"
 
@@ -111,37 +111,15 @@ def find_receiver(context: ToolContext, name: str) -> Any:
 # --- what a line asks for, without the tool -------------------------------------------------------
 
 
-@lru_cache(maxsize=1)
-def kinds_by(_nearness: Any) -> LearnedKinds:
-    """Return the kinds of texts as an embedder tells them."""
-    return LearnedKinds(EXAMPLES, SHARPNESS, RIDGE, SHARED_WORDS)
-
-
-class Request(NamedTuple):
-    """A text that names somebody elsewhere, as it is spelled there; ``compared`` is without it."""
-
-    text: str
-    receiver: str
-    spelled: str
-    compared: str
-
-    @property
-    def message(self) -> str:
-        """Return what somebody is to be told: behind a colon, or behind their name."""
-        rest = self.text.partition(self.spelled)[2]
-        words = (rest.partition(": ")[2] or rest).strip(" ,:;")
-        words = words.removeprefix(f"{text('letter_that')} ")
-        return words if len(words.split()) > 1 else self.text
-
-
-def requests_in(texts: Sequence[str], character: Any) -> Iterator[Request]:
-    """Yield the texts that name somebody who is not here."""
+def requests_in(texts: Sequence[str], character: Any) -> Iterator[tuple[str, str, str]]:
+    """Yield the texts that name somebody who is not here, with the name and how it is spelled."""
     here = {character, *listening_objects(character)}
     for words in texts:
-        for obj, spelled in objects_named_in(words).items():
-            if isinstance(obj, DefaultCharacter) and obj not in here:
-                yield Request(words, obj.key, spelled, without_names(words, [spelled]))
-                break
+        named = objects_named_in(words).items()
+        away = [it for it in named if isinstance(it[0], DefaultCharacter) and it[0] not in here]
+        if away:  # "Ann's brother Bob" is Bob
+            obj, spelled = min(away, key=lambda item: f"{item[1]}'s" in words)
+            yield words, obj.key, spelled
 
 
 @inlineCallbacks
@@ -151,21 +129,43 @@ def take_message(context: ToolContext, texts: Sequence[str]) -> Coroutine[str]:
     Fails with NothingDone.
     """
     services: Any = context.assistant.services
-    requests, kinds = [*requests_in(texts, context.character)], kinds_by(services.nearness)
+    kinds, items = kinds_in(EXAMPLES, services.nearness), requests_in(texts, context.character)
+    requests = {without_names(item[0], [item[2]]): item for item in items}
     if not requests:
         return ""
-    can_tell = yield kinds.prepare(services, [item.compared for item in requests])
+    can_tell = yield kinds.prepare(services, [*requests])
     if not can_tell:
         raise NothingDone(LATE * bool(services.embedder))
     likeliest = 0.0
-    for item in requests:
-        scores = kinds.scores(item.compared, services.nearness.cosines)
+    for compared, (words, name, spelled) in requests.items():
+        scores = kinds.scores(compared, services.nearness.cosines)
         if scores[LETTER] >= scores[OTHER] + UNSURE:
-            receiver = find_receiver(context, item.receiver)
-            letter = yield add_letter(context, item.message, receiver)
+            receiver = find_receiver(context, name)
+            message = yield find_message(services, words, spelled)
+            letter = yield add_letter(context, message, receiver)
             return agreed_words(letter)
         likeliest = max(likeliest, scores[LETTER])
     raise NothingDone(NO_MESSAGE * (likeliest >= WORTH_TELLING))
+
+
+@inlineCallbacks
+def find_message(services: Any, words: str, name: str) -> Coroutine[str]:
+    """Fire with what the one with a name in a text is to be told, as it was said.
+
+    That is what stands behind a colon, or else behind the likeliest opening; without one, all.
+    """
+    head, _name, rest = words.partition(name)
+    if ": " in rest:
+        return rest.partition(": ")[2]
+    before, openings = f"{head}someone".split(), kinds_in(OPENINGS, services.nearness)
+    starts = [word.start() for word in islice(re.finditer(r"\w\S*", rest), MOST_WORDS)]
+    messages = {" ".join([*before[-MOST_BEFORE:], rest[:at], "so"]): rest[at:] for at in starts}
+    can_tell = messages and (yield openings.prepare(services, [*messages]))
+    cosines, surest = services.nearness.cosines, (OPENED, words)
+    for opening, message in messages.items() if can_tell else ():
+        scores = openings.scores(opening, cosines)
+        surest = max(surest, (scores[WHOLE] - scores[PART], message))
+    return surest[1]
 
 
 def agreed_words(letter: Record) -> str:

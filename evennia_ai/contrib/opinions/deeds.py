@@ -1,9 +1,7 @@
 """Deeds of people towards a character: from the rows of the log, and from a game's code."""
 
-import tomllib
 from collections.abc import Mapping
 from datetime import datetime
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -22,7 +20,7 @@ from evennia_ai.contrib.opinions.opinion_rules import (
 )
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.game.perception import find_object, name_in_act
-from evennia_ai.memory.remote_vectors import LearnedKinds
+from evennia_ai.memory.remote_vectors import kinds_in
 from evennia_ai.messages import PERCEIVED, Audience, Authors, InboxEvent, as_name
 from evennia_ai.policy.facts.check import without_address
 from evennia_ai.policy.sanitize import clean_heard
@@ -39,11 +37,11 @@ EVENTS_A_LOOK = 50  # 1 ms each on busy cores (measured)
 DONE = "done"
 FIGHT = {"attack": "attacked you", "hit": "hit you", "kill": "felled you"}
 DEALS = {"purchase": "bought {} from you", "sale": "sold you {}"}
-LINES = tomllib.loads(Path(__file__).with_name("tones.toml").read_text(encoding="utf-8"))
+LINES = Path(__file__).with_name("tones.toml")
 NEITHER = "neither"
 # Of each example told by all others, 57 of 81 are read rightly and 10 as the opposite, and 4 of the
 # 65 others wrongly (MiniLM); by the nearest example alone it is 44, 26 and 18.
-SHARPNESS, RIDGE, SHARED_WORDS, SURE = 2.0, 0.3, 0.5, 0.1
+SHARED_WORDS, SURE = 0.5, 0.1
 
 
 def dbref_of(person: Any) -> str:
@@ -170,12 +168,6 @@ def count_act(character: Any, row: models.PendingAct) -> None:
         record_deed(character, act.speakers[0], deed, reason, key=key, **about)
 
 
-@lru_cache(maxsize=1)
-def tones_by(_nearness: Any) -> LearnedKinds:
-    """Return the tones of a line as an embedder tells them."""
-    return LearnedKinds(LINES, SHARPNESS, RIDGE, SHARED_WORDS)
-
-
 @inlineCallbacks
 def weigh_words(character: Any, event: InboxEvent) -> Coroutine[None]:
     """Count a line that is kind or unkind to the character; never fails.
@@ -183,7 +175,8 @@ def weigh_words(character: Any, event: InboxEvent) -> Coroutine[None]:
     Examples say which; without an embedder words count for nothing.
     """
     services = character.ai_mind.services
-    words, tones = without_address(event.heard.text, character.key), tones_by(services.nearness)
+    tones = kinds_in(LINES, services.nearness, SHARED_WORDS)
+    words = without_address(event.heard.text, character.key)
     can_tell = yield tones.prepare(services, [words])
     if not can_tell:
         return

@@ -4,9 +4,7 @@ Of a line, first comes structure: a time to come. Then the embedder compares the
 names, places and times, with examples; without one, nothing is read.
 """
 
-import tomllib
-from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -27,7 +25,7 @@ from evennia_ai.errors import NothingDone
 from evennia_ai.extension import tool
 from evennia_ai.game.perception import asked_for, find_objects, objects_named_in
 from evennia_ai.game.texts import text
-from evennia_ai.memory.remote_vectors import LearnedKinds
+from evennia_ai.memory.remote_vectors import kinds_in
 from evennia_ai.policy.conversation.requested_acts import ANSWERS, grants
 from evennia_ai.policy.facts.terms import without_names
 from evennia_ai.policy.limits.people import is_reached
@@ -39,14 +37,11 @@ from evennia_ai.store.names import own_name
 from evennia_ai.tools.memory_sources import content_of, sources_of, store_record
 
 BAD_TIME = f"That is no time to come. Give 'when' in one of these forms: {FORMS}."
-MOST_CHARS = 400
-LATEST = 4  # messages
+MOST_CHARS, LATEST = 400, 4  # of a line, and messages
 MEETING, MESSAGE, OTHER = "meeting", "message", "other"
-EXAMPLES: Mapping[str, list[str]] = tomllib.loads(
-    Path(__file__).with_name("examples.toml").read_text(encoding="utf-8")
-)
+EXAMPLES = Path(__file__).with_name("examples.toml")
 PLACE, TIME = "gate", "noon"  # of the examples
-SHARPNESS, RIDGE, SHARED_WORDS, UNSURE = 2.0, 0.3, 1.0, 0.05
+UNSURE = 0.15
 WORTH_TELLING = 0.4  # of ten lines that are none, none is told as misunderstood (at 0.2, five)
 # Why nothing came of a line, for `aiwhy`.
 LATE = "not read as a promise: the embedder was late"
@@ -127,12 +122,6 @@ def partner_of(context: ToolContext) -> Any:
 # --- what a line and its answer agree on, without the tool ----------------------------------------
 
 
-@lru_cache(maxsize=1)
-def kinds_by(_nearness: Any) -> LearnedKinds:
-    """Return the kinds of texts as an embedder tells them."""
-    return LearnedKinds(EXAMPLES, SHARPNESS, RIDGE, SHARED_WORDS)
-
-
 class Reading(NamedTuple):
     """What a text may agree on by its structure; ``compared`` is it without names and times."""
 
@@ -162,7 +151,7 @@ def read_structure(words: str, is_own: bool, character: Any) -> Reading | None:
 def agree(context: ToolContext, lines: Sequence[str], reply: str) -> Coroutine[str]:
     """Store the first promise in lines or the reply to them; fires with how the stand-in says it.
 
-    The stand-in, whose replies agree to nothing, agrees to meet, and knows no place without a way.
+    The stand-in, whose replies agree to nothing, agrees, but knows no place without a way.
     Fails with NothingDone.
     """
     services: Any = context.assistant.services
@@ -170,7 +159,8 @@ def agree(context: ToolContext, lines: Sequence[str], reply: str) -> Coroutine[s
     texts = [(line, False) for line in lines]
     texts += [(part.strip(), True) for part in sentences(reply) if has_model]
     structures = (read_structure(words, is_own, context.character) for words, is_own in texts)
-    readings, kinds, why_not = [*filter(None, structures)], kinds_by(services.nearness), ""
+    readings, why_not = [*filter(None, structures)], ""
+    kinds = kinds_in(EXAMPLES, services.nearness)
     if not readings:
         return ""
     can_tell = yield kinds.prepare(services, [item.compared for item in readings])
@@ -180,14 +170,15 @@ def agree(context: ToolContext, lines: Sequence[str], reply: str) -> Coroutine[s
     is_granted = has_model and grants(cosines(reply, ANSWERS))
     for item in readings:
         scores = kinds.scores(item.compared, cosines)
-        kind = max((MEETING, THEIRS, OWN), key=lambda name: scores[name])
-        if scores[kind] < max(scores[OTHER], scores[MESSAGE]) + UNSURE:
+        agreements = {name: max(scores[name], 0.0) for name in (MEETING, THEIRS, OWN)}
+        kind, likely = max(agreements, key=lambda name: scores[name]), sum(agreements.values())
+        if likely < max(scores[OTHER], scores[MESSAGE]) + UNSURE:
             why_not = why_not or NO_PROMISE * (scores[kind] >= WORTH_TELLING)
             continue
         if kind == MEETING and not (has_model or item.place):
             return text("promise_nowhere", name=own_name(partner_of(context)))
         is_theirs = kind == THEIRS and not item.is_own
-        if item.is_own or is_theirs or is_granted or (item.place and not has_model):
+        if item.is_own or is_theirs or is_granted or not has_model:
             place = item.place if kind != THEIRS or is_theirs else None
             promised = THEIRS if is_theirs else OWN
             record = yield add_promise(context, item.text, promised, item.at, place)

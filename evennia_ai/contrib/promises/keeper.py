@@ -247,8 +247,7 @@ def place_in(text: str, character: Any) -> tuple[Any, str]:
             by_last.append((last, place))
     if not named and (found_in(text, "here") or found_in(text, "hier")):
         return character.location, ""
-    if not named and len(by_last) == 1:
-        named = by_last
+    named = named or (by_last if len(by_last) == 1 else [])
     words, place = max(named, key=lambda item: len(item[0]), default=("", None))
     return place, words
 
@@ -256,10 +255,9 @@ def place_in(text: str, character: Any) -> tuple[Any, str]:
 def found_in(text: str, name: str) -> str:
     """Return the words of a text that are a name, "" for none."""
     words = plain_words(name)
-    if not words or f" {' '.join(words)} " not in f" {' '.join(plain_words(text))} ":
+    if not words or words[0] not in text.casefold():
         return ""
-    pattern = r"\W+".join(map(re.escape, words))
-    match = re.search(rf"\b{pattern}\b", text, re.IGNORECASE)
+    match = re.search(r"\b" + r"\W+".join(words) + r"\b", text, re.IGNORECASE)
     return match[0] if match else ""
 
 

@@ -2,11 +2,12 @@
 
 import re
 import tomllib
+from difflib import get_close_matches
 from pathlib import Path
 from typing import NamedTuple
 
 from evennia_ai.policy.facts.terms import with_digits
-from evennia_ai.policy.retrieval.languages import COUNTS, WEEKDAYS
+from evennia_ai.policy.retrieval.languages import WEEKDAYS
 from evennia_ai.policy.retrieval.time_expressions import UNITS, find_spans
 from evennia_ai.policy.texts import one_of
 from evennia_ai.ports.world import WorldClock
@@ -15,21 +16,22 @@ FORMS = "18:30, dusk, tomorrow 9:00, Friday noon, in 2 hours, in 3 days"
 TABLES: dict[str, dict[str, str]] = tomllib.loads(
     Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
 )
-SAME = {re.compile(rf"\b(?:{words})(?!\w)", re.I): same for words, same in TABLES["same"].items()}
+SAME = [
+    [(re.compile(rf"\b(?:{words})(?!\w)", re.I), same) for words, same in TABLES[table].items()]
+    for table in ("spoken", "same")
+]
 DAY_WORDS, PART_WORDS = (
     {name: re.compile(rf"\b(?:{words})(?:ish)?\b", re.I) for name, words in TABLES[table].items()}
     for table in ("days", "parts")
 )
-# What may follow the short name of a day.
-HOURS = rf"(?:(?:at|@)\b|\d|(?:{'|'.join(TABLES['parts'].values())})\b)"
+NAMES = re.findall(r"\w{6,}", str([*TABLES["days"].values(), *TABLES["parts"].values()]))
+NEAR, LONG = 0.8, re.compile(r"\b[^\W\d_]{6,}(?<!s)\b")  # that may be one of them, misspelled
 NOON, NIGHT, MORE = 12, "night", 6
-SPAN = (
-    rf"(?:(?P<number>\d{{1,3}}(?:\.5)?)|(?P<word>{one_of('|'.join(COUNTS))}))\s+"
-    rf"(?:{'|'.join(f'(?P<{name}>{words})' for name, words in TABLES['units'].items())})\b"
-)
+UNIT = "|".join(f"(?P<{name}>{words})" for name, words in TABLES["units"].items())
+SPAN = rf"(?P<number>\d{{1,3}}(?:\.5)?)\s+(?:{UNIT})\b"
 # "in two hours", "two hours from now", and "two hours" alone, but not "for two hours".
 AFTER = re.compile(
-    rf"(?P<in>\b(?:(?:with)?in|dans|en|tra|fra)\s+(?:about\s+)?)?(?<!for )\b{SPAN}"
+    rf"(?P<in>\b(?:(?:with)?in|dans|en|dentro de|tra|fra)\s+(?:about\s+)?)?(?<!for )\b{SPAN}"
     rf"(?(in)|(?:\s+(?:from (?:now|today)|hence)\b|(?=\s*(?:[,.;:!?]|\Z|and\b))))",
     re.I,
 )
@@ -38,11 +40,12 @@ PAST = re.compile(
 )
 # A bare number is an hour behind "at", or beside a named day (a `MARK`), but not before a noun.
 MARK = "¦"
+BESIDE = re.compile(rf"\b{SPAN}\s+(?:(?P<before>before|vor)|after|past|nach) {MARK}", re.I)
 HOUR = re.compile(
-    r"(?P<at>\b(?:at|by|till|until|before|after|around|about|um|gegen|bis|ab|vor) |@ ?|"
+    r"(?P<at>\b(?:at|by|till|until|before|after|around|about|strikes|um|gegen|bis|ab|vor) |@ ?|"
     rf"{MARK}[ ,]*)?"
     r"(?<![\d:.,])(?P<hour>[01]?\d|2[0-4])(?:[:.h]?(?P<minute>[0-5]\d))?(?![\d:]|\.\d)"
-    r"(?:\s?(?P<half>[ap])\.?m\b\.?)?(?P<spoken>\s?(?:o'clock|uhr\b))?"
+    r"(?:\s?(?P<half>[ap])\.? ?m\b\.?)?(?P<spoken>\s?(?:o'clock|uhr\b|sharp\b))?(?:ish\b)?"
     rf"(?=(?P<beside>[ ,]*(?:(?:in |on |the |this )*{MARK}|\Z|[,.;!?]))?)"
     r"(?!\s+(?!this\b)\w{3,}s\b)",
     re.I,
@@ -50,7 +53,7 @@ HOUR = re.compile(
 SOME_DAY = UNITS["day"] * 10_000  # for which a past time is looked for
 SMALL = frozenset(
     "a al alle at las on the in by before until till around about next this and um am gegen zur "
-    "bei bis vor der den".split()
+    "bei bis vor der den de del du à".split()
 )
 MARKS = re.compile(rf"{MARK}(?:(?:[\s,]|{one_of('|'.join(SMALL))})*{MARK})+", re.I)
 
@@ -72,10 +75,7 @@ def find_time(text: str, clock: WorldClock) -> NamedTime | None:
     if any(span.end <= SOME_DAY for span in find_spans(text, SOME_DAY)):
         return None
     now, units = clock.seconds(), clock.units
-    text = with_digits(text)
-    for pattern, same in SAME.items():
-        text = pattern.sub(same, text)
-    text = PAST.sub(as_clock, text)
+    text = PAST.sub(as_clock, in_digits(text, clock))
     after, rest = take(AFTER, text)
     if after and not after["day"] and not after["week"]:
         return NamedTime(now + seconds_of(after, clock), MARKS.sub(MARK, rest))
@@ -91,18 +91,31 @@ def find_time(text: str, clock: WorldClock) -> NamedTime | None:
     if hour is None and not days and not is_weekday:
         return None
     at = (now if hour is None else now - now % units["day"] + hour) + (days or 0) * units["day"]
-    if at <= now and is_weekday:
-        at += units["week"]
-    elif at <= now and days is None:
-        is_half = match and is_spoken(match) and not (match["half"] or part)
-        at += units["day"] / 2 if is_half and at + units["day"] / 2 > now else units["day"]
+    if hour is not None and (offset := BESIDE.search(rest)):
+        at += seconds_of(offset, clock) * (-1 if offset["before"] else 1)
+        rest = BESIDE.sub(MARK, rest)
+    is_half = bool(match and is_spoken(match) and not (match["half"] or part or days))
+    day, week = days is None and units["day"], is_weekday and units["week"]
+    steps = (at + step for step in (0, is_half * units["day"] / 2, day, week))
+    at = next((step for step in steps if step > now), now)
     return NamedTime(at, MARKS.sub(MARK, rest)) if at > now else None
+
+
+def in_digits(text: str, clock: WorldClock) -> str:
+    """Return a text with the times in it spelled in one way, also those that are misspelled."""
+    names = (*NAMES, *map(str.lower, clock.weekdays))
+    text = LONG.sub(lambda at: (get_close_matches(at[0].lower(), names, 1, NEAR) or at)[0], text)
+    for table in SAME:
+        for pattern, same in table:
+            text = pattern.sub(same, text)
+        text = with_digits(text)
+    return text
 
 
 def seconds_of(match: re.Match[str], clock: WorldClock) -> float:
     """Return the world's seconds of a match of `SPAN`."""
-    number = float(match["number"] or COUNTS[match["word"].lower()])
-    return number * next(clock.units[name] for name in TABLES["units"] if match[name])
+    unit = next(clock.units[name] for name in TABLES["units"] if match[name])
+    return float(match["number"]) * unit
 
 
 def as_clock(match: re.Match[str]) -> str:
@@ -127,9 +140,7 @@ def find_day(text: str, clock: WorldClock, now: float) -> tuple[int | None, bool
     is_standard = list(clock.weekdays) == list(WorldClock.weekdays)  # known in more languages
     names = list(WEEKDAYS if is_standard else map(re.escape, clock.weekdays))
     for number, name in enumerate(names):
-        short = rf"{clock.weekdays[number][:3]}(?:r?s)?"
-        short = rf"(?:(?<=\bon )|(?<=\bby )|(?<=till )|(?<=next )){short}|{short}(?=,?\s+{HOURS})"
-        match, rest = take(re.compile(rf"\b(?:{name}|{short})\b", re.I), text)
+        match, rest = take(re.compile(rf"\b(?:{name})\b", re.I), text)
         if match:
             return (number - clock.date(now).weekday) % len(names), True, rest
     return None, False, text
@@ -137,7 +148,7 @@ def find_day(text: str, clock: WorldClock, now: float) -> tuple[int | None, bool
 
 def is_hour(match: re.Match[str]) -> bool:
     """Return True for a number that is a time of the clock."""
-    is_beside = match["beside"] and MARK in match.string
+    is_beside = match["beside"] is not None and MARK in match.string
     return bool(match["at"] or match["minute"] or match["half"] or match["spoken"] or is_beside)
 
 

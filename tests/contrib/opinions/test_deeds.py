@@ -1,5 +1,7 @@
 """Deeds in the game move opinions by the rules, each once."""
 
+import tomllib
+
 import pytest
 
 from evennia_ai import models, signals
@@ -165,7 +167,8 @@ def test_words_alone_move_little_and_nothing_without_an_embedder(
     tavern_of_opinions, game, ann, bob, monkeypatch
 ):
     inn = tavern_of_opinions
-    kind, unkind = (LINES[f"{name} words"][0] for name in ("kind", "unkind"))
+    tones = tomllib.loads(LINES.read_text(encoding="utf-8"))
+    kind, unkind = (tones[f"{name} words"][0] for name in ("kind", "unkind"))
     game.model.add(*[call("noop")] * 40)
     ann.do(f"say Mira, {kind}")
     game.run(1)
