@@ -4,6 +4,7 @@ Nothing here knows a server: each field counts that is none of the words and cal
 """
 
 import json
+from contextlib import suppress
 from typing import Any
 
 from evennia_ai.messages import Sent
@@ -97,10 +98,10 @@ def continues(last: object, item: object) -> bool:
 
 def parse_body(content: bytes) -> object:
     """Return a body's JSON, or its text if it is not JSON."""
-    try:
-        return json.loads(content)
-    except (ValueError, RecursionError):
-        return content.decode("utf-8", "replace")
+    text = content.decode("utf-8-sig", "replace")
+    with suppress(ValueError, RecursionError):
+        return json.loads(text)
+    return text
 
 
 def objects_in(value: object) -> list[Fields]:

@@ -244,8 +244,8 @@ class OpenAIClient:
             extra_headers=asking.headers,
             timeout=self._clients.timeouts(asking.request.silence_s),
         ) as response:
-            pause_s = asking.request.silence_s and asking.request.silence_s / 2
-            await read_body(response.iter_bytes(), body, asking.on_delta, pause_s)
+            silence_s = asking.request.silence_s
+            await read_body(response.iter_bytes(), body, asking.on_delta, silence_s)
 
 
 def response_of(error: Exception) -> Any:

@@ -12,7 +12,7 @@ from io import IncrementalNewlineDecoder
 
 from twisted.logger import Logger
 
-from evennia_ai.llm.reply_body import BrokenStream, ReplyBody
+from evennia_ai.llm.reply_body import LAST_EVENT, BrokenStream, ReplyBody
 from evennia_ai.messages import Delta
 from evennia_ai.policy.replies.streaming_json import PartialJson
 
@@ -28,21 +28,16 @@ async def read_body(
     pieces: AsyncIterator[bytes],
     body: ReplyBody,
     on_delta: OnDelta | None,
-    pause_s: float | None = None,
+    silence_s: float | None = None,
 ) -> None:
     """Read what an endpoint answers into ``body``, whether it comes whole or streamed.
 
     Each delta of a stream is passed to ``on_delta``. However the connection ends behind a complete
     reply, it stays one. Raises BrokenStream, and before that what ``pieces`` raise, or TimeoutError
-    if a stream pauses for more than ``pause_s`` behind its first events.
+    if nothing of a reply comes in ``silence_s``, or in half of it behind the first two chunks.
     """
     whole = PartialJson()
-
-    def lingers_s() -> float | None:
-        is_complete = body.is_complete or whole.read() is not None
-        return DRAIN_S if body.done else LINGER_S if is_complete else None
-
-    arriving = ArrivingBody(pieces, lingers_s, lambda: pause_s if body.chunks > 1 else None)
+    arriving = ArrivingBody(pieces, lambda: due(body, whole.read() is not None, silence_s))
     head = b""
     async for piece in arriving:
         head = head.lstrip() + piece
@@ -62,39 +57,42 @@ async def read_body(
             parts.append(piece)
         if arriving.trouble is None or whole.read() is not None:
             body.add_whole(b"".join(parts))
-    is_whole = body.done or body.is_complete or body.has_whole_calls
-    if arriving.trouble is not None and not is_whole:
+    if arriving.trouble is not None and not body.is_whole:
         raise arriving.trouble
 
 
-class ArrivingBody:
-    """The pieces of a body up to its end: a trouble is one, too, and silence once it is complete.
+def due(body: ReplyBody, is_read: bool, silence_s: float | None) -> tuple[object, float | None]:
+    """Return what a body has reached, and in how many seconds it must reach more, if it must."""
+    if body.done:
+        return LAST_EVENT, DRAIN_S
+    if body.is_complete or is_read:
+        return body.is_complete, LINGER_S
+    return body.chunks, silence_s and silence_s / (1 + (body.chunks > 1))
 
-    ``lingers_s`` is asked before each piece for the seconds until the end, None if there are more;
-    ``pause_s`` then for those until the next piece.
+
+class ArrivingBody:
+    """The pieces of a body up to its end: a trouble is one, too, and silence.
+
+    ``due`` is asked before each piece (see `due`); a sign of life reaches no more.
     """
 
     def __init__(
-        self,
-        pieces: AsyncIterator[bytes],
-        lingers_s: Callable[[], float | None],
-        pause_s: Callable[[], float | None],
+        self, pieces: AsyncIterator[bytes], due: Callable[[], tuple[object, float | None]]
     ) -> None:
         self.trouble: Exception | None = None
-        self._pieces, self._lingers_s, self._pause_s = pieces, lingers_s, pause_s
-        self._end_at: float | None = None
+        self._pieces, self._due = pieces, due
+        self._reached: object = None
+        self._since = 0.0
 
     def __aiter__(self) -> AsyncIterator[bytes]:
         return self
 
     async def __anext__(self) -> bytes:
-        left_s = self._lingers_s()
-        ends = () if self._end_at is None else (self._end_at,)
-        now = asyncio.get_running_loop().time()
-        self._end_at = None if left_s is None else min((now + left_s, *ends))
-        wait_s = self._pause_s() if self._end_at is None else self._end_at - now
+        reached, most_s = self._due()
+        if reached != self._reached:
+            self._reached, self._since = reached, asyncio.get_running_loop().time()
         try:
-            async with asyncio.timeout(wait_s):
+            async with asyncio.timeout_at(None if most_s is None else self._since + most_s):
                 return await anext(self._pieces)
         except StopAsyncIteration:
             raise
@@ -130,7 +128,8 @@ class EventReader:
                 raise
 
     def _read_line(self, line: str) -> None:
-        field, _, value = line.partition(":")
+        is_bare = line.startswith("{")  # a whole reply behind a proxy's comments
+        field, _, value = ("data", "", line) if is_bare else line.partition(":")
         if field == "data":
             self._data.append(value.lstrip())
         elif field == "event":

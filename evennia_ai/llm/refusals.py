@@ -230,7 +230,7 @@ NAMES_WHAT = (ErrorKind.REJECTED, ErrorKind.UNEXPLAINED)
 # A value that the server demands: "set reasoning_effort to 'none'" (OpenAI), "enable_thinking must
 # be set to false", "enable the stream parameter" (DashScope).
 DEMANDS = re.compile(
-    r"\bset (?:the )?[`'\"]?(\w+)[`'\"]? to [`'\"]?(\w+)"
+    r"\bset (?:the )?[`'\"]?(\w+)[`'\"]?(?: to |=)[`'\"]?(\w+)"
     r"|\b(\w++)[`'\"]? must be set to [`'\"]?(\w+)"
     r"|\benable (?:the )?[`'\"]?(\w+)[`'\"]? parameter\b",
     re.IGNORECASE,

@@ -150,7 +150,7 @@ class ReplyBody:
         that has no id, or the id of another call. Raises BrokenStream if the reply is not complete.
         """
         # Some servers omit the last event, so a finish reason is enough.
-        if not (self.done or self._finish_reasons or self.has_whole_calls):
+        if not (self._finish_reasons or self.is_whole):
             raise BrokenStream("the stream ended before the reply was complete")
         calls: dict[str, ToolCallRequest] = {}
         first: dict[tuple[str, str], int] = {}  # the choice of a call; another's is the same act
@@ -172,9 +172,10 @@ class ReplyBody:
         )
 
     @property
-    def has_whole_calls(self) -> bool:
-        """Return True if it holds calls, and the last one is not cut."""
-        return bool(self._calls and self._calls[-1].arguments.read())
+    def is_whole(self) -> bool:
+        """Return True if nothing is missing: it ended, or its last call is not cut."""
+        is_over = self.done or self.is_complete
+        return is_over or bool(self._calls and self._calls[-1].arguments.read())
 
     def _sent_with(self, call: PartialToolCall) -> Sent:
         return self._beside.sent_with(call.id, call.beside)

@@ -16,6 +16,7 @@ from typing import Any
 from urllib.request import getproxies
 
 from evennia_ai.llm.endpoints import Endpoint
+from evennia_ai.llm.openai_stream import ArrivingBody
 
 # What is wrong with a connection, by the cause of its error.
 TROUBLES: tuple[tuple[type[BaseException], str], ...] = (
@@ -30,6 +31,7 @@ CONNECTION_ERRORS = ("APIConnectionError", "TransportError", "ClientError")
 NO_KEY = "none"
 TELEMETRY, OWN_MARK = "x-stainless-", "x-stainless-raw-response"
 CONNECT_TIMEOUT_S = 5.0
+FAILURE_S = 5.0  # of a failure's body; its status counts, however that ends
 LOOPBACK = ("all://localhost", "all://127.0.0.1", "all://[::1]")
 PLAIN, ZLIB = ("", "identity"), ("gzip", "x-gzip", "deflate")
 ANY_HEADER = 32 + zlib.MAX_WBITS  # of gzip and of zlib
@@ -121,12 +123,14 @@ class SdkClients:
         too_long = f"a body of more than {limit:,} bytes"
 
         class Bounded(library.AsyncByteStream):  # of httpx or httpx2
-            def __init__(self, stream: Any, unpack: Unpack) -> None:
+            def __init__(self, stream: Any, unpack: Unpack, failed: bool) -> None:
                 self._stream, self._unpack = stream, unpack
+                arriving = ArrivingBody(aiter(stream), lambda: ("failure", FAILURE_S))
+                self._pieces = arriving if failed else stream
 
             async def __aiter__(self) -> AsyncIterator[bytes]:
                 size = 0
-                async for packed in self._stream:
+                async for packed in self._pieces:
                     piece = self._unpack(packed, limit - size + 1)
                     size += len(piece)
                     yield piece[: limit - size] if size > limit else piece
@@ -141,7 +145,7 @@ class SdkClients:
             announced = response.headers.get("content-length", "")
             if announced.isdecimal() and int(announced[:20]) > limit:
                 raise UnwantedBody(too_long)
-            response.stream = Bounded(response.stream, unpack)
+            response.stream = Bounded(response.stream, unpack, response.is_error)
 
         return bound
 

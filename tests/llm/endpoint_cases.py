@@ -117,6 +117,7 @@ UNSTEADY = {
 }  # fmt: skip
 BODIES = {
     "a stream unasked": events(SPOKEN, END),
+    "behind comments": f": PROCESSING\n\n: PROCESSING\n\n{native('say')}",
     "choices out of order": json.dumps({"choices": [
         {"index": 1, "message": {"tool_calls": [entry(0, "say", SAY)]}},
         {"index": 0, "message": {"content": "Hm."}, "finish_reason": "tool_calls"},

@@ -262,6 +262,9 @@ REFUSED = {
         lines=2, stream=False),
     "streams alone, in other words": row(
         wants("stream", True, "Stream must be set to true"), stream=False),
+    "streams alone, as an assignment": row(
+        wants("stream", True, "This model only supports streaming. Set stream=true."),
+        stream=False),
     "no system message": row(
         without("", "System role not supported", at=has_system), lines=2),
     "OpenAI: tools without effort only": row(
@@ -354,6 +357,7 @@ FAILED = {
     "a compressed 429": row(
         (429, gzip.compress(SLOW), ["Content-Encoding: gzip", "Retry-After: 1"]), GOOD
     ),
+    "a limit, reset": row((429, SLOW.decode(), ["Retry-After: 1"], "reset"), GOOD),
     "a compressed success": row(
         (200, gzip.compress(native("say").encode()), ["Content-Encoding: gzip"]), GOOD, stream=False
     ),

@@ -12,7 +12,7 @@ WORDS = events(delta(content="Good evening."), delta("stop"), end="").encode()
 GOES_ON = events(delta("stop", content="Good "), delta("stop", content="evening."), end="").encode()
 
 
-def read(monkeypatch, *pieces, silent=False, pause_s=None):
+def read(monkeypatch, *pieces, silent=False, silence_s=None):
     """Return the reply of a body that ends with a trouble, or is silent for ever."""
     monkeypatch.setattr(openai_stream, "LINGER_S", 0.01)
 
@@ -24,7 +24,7 @@ def read(monkeypatch, *pieces, silent=False, pause_s=None):
         raise ConnectionResetError
 
     body = ReplyBody()
-    asyncio.run(openai_stream.read_body(arriving(), body, None, pause_s))
+    asyncio.run(openai_stream.read_body(arriving(), body, None, silence_s))
     return body.reply(str)
 
 
@@ -53,9 +53,17 @@ BEGINS = delta(role="assistant", content="")
 def test_a_stream_that_pauses_in_its_middle_is_given_up(monkeypatch):
     for begun in ([THINKS, THINKS], [BEGINS, delta(content="Good ")]):
         with pytest.raises(TimeoutError):
-            read(monkeypatch, events(*begun, end="").encode(), silent=True, pause_s=0.01)
-    waits = read(monkeypatch, events(BEGINS, end="").encode(), WORDS, pause_s=0.0)
-    assert waits.content == "Good evening."  # it thinks before its first words
+            read(monkeypatch, events(*begun, end="").encode(), silent=True, silence_s=0.02)
+
+
+def test_a_sign_of_life_is_no_part_of_a_reply():
+    async def alive():
+        while True:
+            await asyncio.sleep(0)
+            yield b": alive\n\n"
+
+    with pytest.raises(TimeoutError):
+        asyncio.run(openai_stream.read_body(alive(), ReplyBody(), None, 0.01))
 
 
 @pytest.mark.parametrize("pieces", [[WORDS[:70]], [native("say").encode()[:-9]], []])

@@ -9,10 +9,13 @@ import zlib
 import pytest
 
 from evennia_ai.config import ModelProfile
-from evennia_ai.errors import ProviderRejected, ProviderUnavailable
+from evennia_ai.errors import ProviderMisconfigured, ProviderRejected, ProviderUnavailable
+from evennia_ai.llm import sdk_clients
+from evennia_ai.llm.fields_beside import parse_body
 from evennia_ai.llm.openai_client import OpenAIClient
 from evennia_ai.ports import LLMRequest
 from tests.llm import openai_scene as scene
+from tests.llm.endpoint_cases import Server
 from tests.llm.openai_scene import KEY, REQUEST
 
 client, profile = scene.client, scene.profile
@@ -164,3 +167,18 @@ def test_stopping_the_thread_closes_every_connection_without_a_warning(
     del deferreds
     gc.collect()
     assert [str(warning.message) for warning in recwarn] == []
+
+
+@pytest.mark.parametrize("ending", ["silent", "reset", "short"])
+def test_a_failure_is_what_its_status_says_however_its_body_ends(pump, client, monkeypatch, ending):
+    monkeypatch.setattr(sdk_clients, "FAILURE_S", 0.1)
+    server = Server((401, '{"error": {"message": "no such key"}}', (), ending))
+    profile = ModelProfile("p", "openai", "m", server.base_url)
+    error = pump.error(client.complete(REQUEST, profile))
+    server.close()
+    assert (type(error), server.asked) == (ProviderMisconfigured, 1)
+    assert "no such key" in str(error)
+
+
+def test_a_whole_reply_with_a_broken_character_is_read():
+    assert parse_body(b'{"text": "Caf\xe9"}') == {"text": "Caf\ufffd"}
