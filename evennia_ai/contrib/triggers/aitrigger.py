@@ -116,9 +116,11 @@ class CmdAITrigger(AICommand):
         for role, name in trigger.wanted:
             if is_called(name):
                 continue
-            number = name if role == "way" or name[0].isdecimal() else ""
+            before, _space, last = name.rpartition(" ")
+            by_end = before * (role in ("actor", "victim") and is_called(last))
+            first = name.split(" ")[0] * (role == "way" or name[0].isdecimal())
             none = f"Nobody and nothing is called '{clean_output(name, 40)}'"
-            if unread := parsing.part_behind(name, is_called) or number.split(" ")[0]:
+            if unread := parsing.part_behind(name, is_called) or by_end or first:
                 raise ConfigError(f"{none}: '{clean_output(unread, 40)}' is not understood. {HOW}")
             lines.append(f"{none} yet.")
         if "victim" in dict(trigger.wanted) and "fights" not in extensions:
@@ -137,7 +139,8 @@ class CmdAITrigger(AICommand):
     def trial_of(self, trigger: Trigger) -> Coroutine[list[str]]:
         """Fire with what it would do, and why that would not work now; fails with NothingDone."""
         mind, toolbox, me = self.script.mind, self.services.toolbox, self.script.character
-        people = (me, self.caller) if trigger.is_passive else (self.caller, me)
+        victim = me if "victim" in dict(trigger.wanted) else None
+        people = (me, self.caller) if trigger.is_passive else (self.caller, victim)
         occasion = Occasion(trigger.kind, *people, damage=1, health=40)
         name, arguments = triggers.call_of(trigger, occasion, me, toolbox.tools)
         what = clean_output(parsing.fill(trigger.what, occasion.values(trigger, me)))

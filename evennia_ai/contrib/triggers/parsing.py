@@ -22,9 +22,9 @@ SECONDS = {"second": 1, "minute": 60, "hour": 3_600, "day": 86_400, "week": 604_
 HALVES = {"half": 50, "third": 33, "quarter": 25}
 PARTS = {"night": ("dusk", "dawn"), "day": ("dawn", "dusk")}
 HOW = (
-    "Write, for example, |wwhen somebody enters: say Welcome, $who!|n Or one who leaves, says, "
-    "takes, drops, gives, uses, attacks, hits, misses, kills or flees, or |wat dusk|n. See "
-    "|whelp aitrigger|n."
+    "Write, for example, |wwhen somebody enters: say Welcome, $who!; limit once per person|n Or "
+    "one who leaves, says, takes, drops, gives, uses, attacks, hits, misses, kills or flees, or "
+    "|wwhen hit below 50 %|n, |wat dusk|n or |wevery hour|n. See |whelp aitrigger|n."
 )
 # The forms of a condition, a line each (the world's hours may follow), and parts of several.
 FORMS = r"""

@@ -21,8 +21,7 @@ MOVES = {"get": "taken", "drop": "dropped"}  # by Evennia's kind of move
 def thing_event(thing: Any, kind: str, actor: Any) -> None:
     """Let the characters near somebody look at their triggers: a thing was used by them.
 
-    A game's own command calls it: ``thing_event(bell, "used", caller)``. The kind may be "taken"
-    and "dropped", too, which Evennia's own commands tell already.
+    A game's own command calls it: ``thing_event(bell, "used", caller)``.
     """
     for me in filter(is_assistant, (actor and actor.location and actor.location.contents) or ()):
         if me.ai_mind and triggers.consider(me.ai_mind, Occasion(kind, actor, thing=thing)):

@@ -109,8 +109,13 @@ def test_what_cannot_be_read_is_told(game, mira, ann, bea):
         unread = "10" if "10" in words else words.split("sword ")[1]
         told = bea.told(f"aitrigger Mira = when Ann drops {words}: say Hey").replace("\n", " ")
         assert f"'{unread}' is not understood" in told, words
-    told = bea.told("aitrigger Mira = when Ann leaves hungry: say Hey").replace("\n", " ")
-    assert "'hungry' is not understood" in told
+    for when, unread in (
+        ("when Ann leaves hungry", "hungry"),
+        ("the first time somebody enters", "first time"),
+        ("when poor Ann leaves", "poor"),
+    ):
+        told = bea.told(f"aitrigger Mira = {when}: say Hey").replace("\n", " ")
+        assert f"'{unread}' is not understood" in told, when
     assert "extension fights is off" in bea.told("aitrigger Mira = when hit: say Ouch")
 
 
