@@ -178,12 +178,9 @@ def written_back(
         if before is None:
             kept.append(entry)
         elif now:
-            kept.append(entry if is_same(now, before) else changed_entry(entry, now))
+            is_same = replace(now, scopes=before.scopes, authors=before.authors) == before
+            kept.append(entry if is_same else changed_entry(entry, now))
     return kept, list(by_title.values())
-
-
-def is_same(now: LoreEntry, before: LoreEntry) -> bool:
-    return replace(now, scopes=before.scopes, authors=before.authors) == before
 
 
 def changed_entry(entry: Json, now: LoreEntry) -> Json:

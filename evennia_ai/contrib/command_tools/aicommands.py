@@ -25,6 +25,7 @@ from evennia_ai.contrib.command_tools.parsing import (
     ensure_may,
     ensure_plain,
     find_command,
+    lock_of,
     matching,
 )
 from evennia_ai.errors import ConfigError, NothingDone, ToolDenied, ToolError
@@ -33,7 +34,6 @@ from evennia_ai.game.confirmations import confirmed
 from evennia_ai.game.perception import excessive_rights
 from evennia_ai.store.attributes import write_attribute
 
-USAGE = "Usage: aicommands/{} <character> = <command>. See |whelp aicommands|n."
 STRANGERS_WORDS = (
     "What it shows may have been written by a player. So after it, nothing that has a lock is done "
     "in the same talk. If it never shows what players wrote, allow it again with |wgame text|n."
@@ -93,7 +93,7 @@ class CmdAICommands(AICommand):
         return None
 
     def do_allow(self) -> Dialogue:
-        character = self.find_typed("allow")
+        character = self.find_typed()
         try:
             added = read_command(self.rhs)
             others = [item for item in allowed_commands(character) if item.form != added.form]
@@ -106,7 +106,8 @@ class CmdAICommands(AICommand):
             if not (yield from confirmed(self, question, "Nothing was allowed.")):
                 return
         self.script.mind.settings.write({"allowed_commands": written})
-        self.forget_trial(character, added)
+        tried = [item.form for item in tried_commands(character) if item.form != added.form]
+        write_attribute(self.script, TRIED, tried)
         report = [f"Allowed for {self.name}: {clean_output(added.written)}"]
         report += [] if added.is_game_text else [STRANGERS_WORDS]
         typed = clean_output(SLOT.sub("...", added.form))
@@ -125,7 +126,7 @@ class CmdAICommands(AICommand):
         return ""
 
     def do_remove(self) -> None:
-        character = self.find_typed("remove")
+        character = self.find_typed()
         form = " ".join(self.rhs.split()).lower()
         commands = allowed_commands(character)
         left = [item for item in commands if form not in (item.form.lower(), item.written.lower())]
@@ -135,7 +136,7 @@ class CmdAICommands(AICommand):
         self.msg(f"{self.name} may not use it any more.")
 
     def do_try(self) -> Dialogue:
-        character = self.find_typed("try")
+        character = self.find_typed()
         try:
             line = one_command(self.rhs)
             allowed, _ = matching(line, allowed_commands(character))
@@ -172,7 +173,7 @@ class CmdAICommands(AICommand):
 
     def describe(self, invocation: Invocation, allowed: list[AllowedCommand]) -> list[str]:
         """Return what would run, and whether its locks let the caller's words cause it."""
-        own = clean_output(invocation.command.key), clean_output(invocation.lock)
+        own = clean_output(invocation.command.key), clean_output(lock_of(invocation.command))
         given = "; ".join(clean_output(item.written) for item in allowed)
         lines = [f"This runs |w{own[0]}|n, with the lock {own[1]}.", f"Allowed as: {given}"]
         try:
@@ -181,17 +182,11 @@ class CmdAICommands(AICommand):
             lines.append("Words of yours do not cause it: a lock refuses you. This trial runs it.")
         return lines
 
-    def find_typed(self, switch: str) -> Any:
+    def find_typed(self) -> Any:
         """Return the character of a change; raises UsageError without a command."""
         if not (self.lhs and self.rhs):
-            raise UsageError(USAGE.format(switch))
+            raise UsageError("Which command? See |whelp aicommands|n.")
         return self.find_editable(self.lhs).character
-
-    def forget_trial(self, character: Any, changed: AllowedCommand) -> None:
-        """Let a command that was allowed anew be tried anew."""
-        tried = [item.form for item in tried_commands(character)]
-        if changed.form in tried:
-            write_attribute(self.script, TRIED, [form for form in tried if form != changed.form])
 
 
 def ready(work: Deferred[Any]) -> Any:

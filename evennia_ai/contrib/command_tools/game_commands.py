@@ -25,7 +25,7 @@ from evennia_ai.game.perception import find_named, plain
 from evennia_ai.game.room_lines import split_message
 from evennia_ai.messages import quoted
 from evennia_ai.policy.audience import GAME, STRANGER
-from evennia_ai.ports import ToolContext, ToolResult, overriding
+from evennia_ai.ports import ToolContext, ToolResult
 from evennia_ai.scheduling import Coroutine
 from evennia_ai.store.attributes import read_attribute, write_attributes
 from evennia_ai.tools.world import around
@@ -82,7 +82,8 @@ def use_command(context: ToolContext, arguments: CommandArguments) -> Coroutine[
     line, allowed, slots = allowed_line(context, arguments)
     if context.private or context.whispered:
         ensure_named_here(character, slots)
-    yield ensure_may_be_said(context, line)
+    if (yield character.ai_mind.moderation_gate.why_unsaid(line)):
+        raise NothingDone("The game does not allow these words.")
     invocation = yield find_command(character, line, allowed[0].head)
     try:
         ensure_may(invocation, allowed, context.all_authors, context.locks)
@@ -107,14 +108,6 @@ def ensure_named_here(character: Any, slots: Iterable[str]) -> None:
     here = around(character)
     if not all(find_named(value, here, character) for value in slots):
         raise NothingDone("This talk is private: name only people and things that are here.")
-
-
-@inlineCallbacks
-def ensure_may_be_said(context: ToolContext, line: str) -> Coroutine[None]:
-    """Raise NothingDone if the game refuses words of a line, as it would if they were spoken."""
-    for extension in overriding(context.assistant.services.extensions, "before_speech"):
-        if (yield extension.before_speech(line, False)):
-            raise NothingDone("The game does not allow these words.")
 
 
 def note_use(shell: Any, allowed: Iterable[AllowedCommand], now: float) -> None:

@@ -30,11 +30,6 @@ class Invocation(NamedTuple):
     args: str  # the rest of the line
     cmdset: Any
 
-    @property
-    def lock(self) -> str:
-        """Return the lock functions of the command's lock ``cmd``."""
-        return lock_of(self.command)
-
 
 def matching(
     line: str, allowed: Iterable[AllowedCommand]
@@ -117,7 +112,7 @@ def ensure_may(
     Each is asked of every author, and ``noted`` gets the answers.
     """
     ensure_plain(invocation.command)
-    for lock in sorted({invocation.lock, *(command.lock for command in allowed)}):
+    for lock in sorted({lock_of(invocation.command), *(command.lock for command in allowed)}):
         answers = SUBJECTS.answers(authors, lock)
         if noted is not None:
             noted.append(LockAsked("cmd", invocation.command.key, answers))

@@ -69,8 +69,11 @@ def server_for(account: Any, tools: Mapping[str, StaffTool]) -> Server[Any]:
         ask = partial(game.ask, run_tool, account, tools[name], given, wait_s=WAIT_S)
         try:
             words = await sync_to_async(ask)()
-        except (AssistantError, ValidationError) as error:
-            return result(explained(error), is_error=True)
+        except ValidationError as error:
+            told = (f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors())
+            return result("; ".join(told), is_error=True)
+        except AssistantError as error:
+            return result(str(error), is_error=True)
         return result(words)
 
     return Server(
@@ -90,13 +93,6 @@ def described(name: str, tool: StaffTool) -> Tool:
 
 def result(text: str, is_error: bool = False) -> CallToolResult:
     return CallToolResult(content=[TextContent(type="text", text=text)], is_error=is_error)
-
-
-def explained(error: Exception) -> str:
-    if isinstance(error, ValidationError):
-        problems = (f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors())
-        return "; ".join(problems)
-    return str(error)
 
 
 async def exchange(server: Server[Any], request: Any) -> tuple[int, dict[str, str], bytes]:

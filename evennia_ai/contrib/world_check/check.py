@@ -4,7 +4,7 @@ A number beside a ware that no price explains, and an exit beside the place behi
 a sentence states of anything else only a model can tell (`asking.py`).
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import combinations
 
 from evennia_ai.contrib.world_check.facts import EXIT, PLACE, PRICE, WorldFact
@@ -23,12 +23,13 @@ class WorldCheck:
         self._facts, self._names = facts, NameIndex(facts)
         self._exits = {fact.names[0]: fact for fact in facts if fact.kind == EXIT}
         self._prices = {fact.names[0]: fact for fact in facts if fact.kind == PRICE}
-        self._asked = set(numbers_in(line))
+        self._asked = {*numbers_in(tokens_of(with_digits(line))).values()}
 
     def to_judge(self, parts: Iterable[str]) -> list[str]:
         """Return the sentences that ask nothing, if one names anything of the world or a number."""
         statements = [part.strip() for part in parts if not is_question(part)]
-        names_any = any(self._mentions(part) or any(numbers_in(part)) for part in statements)
+        tokens = (token for part in statements for token in tokens_of(with_digits(part)))
+        names_any = any(map(self._mentions, statements)) or any(numbers_in(tokens).values())
         return statements if names_any else []
 
     def rows_for(self, sentence: str) -> list[WorldFact]:
@@ -48,7 +49,7 @@ class WorldCheck:
         text = with_digits(sentence)
         tokens = tokens_of(text)
         mentions = self._names.mentions(text, tokens)
-        return self._wrong_exit(mentions) or self._wrong_price(text, tokens, mentions)
+        return self._wrong_exit(mentions) or self._wrong_price(tokens, mentions)
 
     def _wrong_exit(self, mentions: Iterable[NameMention]) -> WorldFact | None:
         exits = {item.subject: item for item in mentions if item.kind == EXIT}
@@ -63,14 +64,10 @@ class WorldCheck:
         return fact if is_sure and fact.value and fact.value not in places else None
 
     def _wrong_price(
-        self, text: str, tokens: Sequence[NameToken], mentions: Sequence[NameMention]
+        self, tokens: Sequence[NameToken], mentions: Sequence[NameMention]
     ) -> WorldFact | None:
         wares = [item for item in mentions if item.kind == PRICE]
-        numbers = {
-            at: int(text[token.start : token.end])
-            for at, token in enumerate(tokens)
-            if text[token.start : token.end].isdecimal()
-        }
+        numbers = numbers_in(tokens)
         if not wares or len(numbers) > MOST_NUMBERS:
             return None
         counts = {at for at in numbers if any(item.start == at + 1 for item in wares)}
@@ -96,9 +93,6 @@ def is_whole(mention: NameMention, names: Iterable[str]) -> bool:
     return mention.end - mention.start in {len(tokens_of(name)) for name in names}
 
 
-def numbers_in(text: str) -> Iterator[int]:
-    """Yield the numbers of a text, also those in words."""
-    text = with_digits(text)
-    return (
-        int(text[t.start : t.end]) for t in tokens_of(text) if text[t.start : t.end].isdecimal()
-    )
+def numbers_in(tokens: Iterable[NameToken]) -> dict[int, int]:
+    """Return the numbers among tokens by their places."""
+    return {at: token.number for at, token in enumerate(tokens) if token.number is not None}

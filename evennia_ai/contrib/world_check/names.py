@@ -17,11 +17,12 @@ LEAST_LETTERS = 2  # of a name: an exit's alias "n" is no word of a sentence
 
 
 class NameToken(NamedTuple):
-    """A word of a sentence, from ``start`` to before ``end``, and its stem."""
+    """A word of a sentence, from ``start`` to before ``end``, its stem, and its number, if any."""
 
     start: int
     end: int
     stem: str
+    number: int | None
 
 
 class NameMention(NamedTuple):
@@ -34,13 +35,12 @@ class NameMention(NamedTuple):
 
 
 def tokens_of(text: str) -> list[NameToken]:
-    return [
-        NameToken(match.start(), match.end(), stem_of(match[0])) for match in WORD.finditer(text)
-    ]
-
-
-def stem_of(word: str) -> str:
-    return stem(word.casefold().replace("’", "'").split("'")[0], ENGLISH)
+    tokens = []
+    for match in WORD.finditer(text):
+        word = match[0].casefold().replace("’", "'").split("'")[0]
+        number = int(match[0]) if match[0].isdecimal() else None
+        tokens.append(NameToken(*match.span(), stem(word, ENGLISH), number))
+    return tokens
 
 
 class NameIndex:

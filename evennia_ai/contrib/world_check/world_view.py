@@ -35,8 +35,10 @@ def rows_now(context: ToolContext, words: str, clock: WorldClock) -> list[WorldF
     others = [
         obj for obj in objects_named_in(words) if obj not in (me, *seen, *theirs, *me.contents)
     ]
-    things = [obj for obj in (*seen, *others) if is_thing(obj) and obj not in people]
+    kinds = (DefaultCharacter, DefaultExit, DefaultRoom)
+    things = [o for o in (*seen, *others) if not isinstance(o, kinds) and o not in people]
     absent = [o for o in others if isinstance(o, DefaultCharacter) and not has_short_description(o)]
+    has_24_hours = clock.units["day"] == 24 * clock.units["hour"]
     return own_rows(
         WorldView(
             exits=[(names(obj, me), display_name(obj.destination, me)) for obj in exits],
@@ -47,7 +49,7 @@ def rows_now(context: ToolContext, words: str, clock: WorldClock) -> list[WorldF
             asker_carries=[names(obj, me) for obj in theirs],
             elsewhere=[names(obj, me) for obj in things],
             prices=list(prices(me, asker)),
-            minute=minute_of(clock),
+            minute=clock.minute() if has_24_hours else None,
             asker=display_name(asker, me) if asker else "",
         )
     )
@@ -57,10 +59,6 @@ def names(obj: Any, looker: Any) -> Names:
     """Return what an object may be called, first as the looker sees it."""
     shown = display_name(obj, looker)
     return tuple(dict.fromkeys([shown, *known_names(obj, looker)]))
-
-
-def is_thing(obj: Any) -> bool:
-    return not isinstance(obj, (DefaultCharacter, DefaultExit, DefaultRoom))
 
 
 def prices(keeper: Any, customer: Any) -> Iterable[tuple[Names, int, str]]:
@@ -73,8 +71,3 @@ def prices(keeper: Any, customer: Any) -> Iterable[tuple[Names, int, str]]:
         price = trade.price(keeper, item, customer)
         if price is not None:
             yield names(item, keeper), price, trade.words(price)
-
-
-def minute_of(clock: WorldClock) -> int | None:
-    """Return the minute of the world's day, None if it has not 24 hours."""
-    return clock.minute() if clock.units["day"] == 24 * clock.units["hour"] else None

@@ -86,7 +86,7 @@ def test_it_is_a_setting_that_is_exported_and_deleted_as_others_are(builder, smi
 
 WRONG = """\
 aicommands | Which character?
-aicommands/allow Mira | Usage: aicommands/allow
+aicommands/allow Mira | Which command?
 aicommands/allow Mira = <verb> | is no form of a command
 aicommands/allow Mira = dig <room> | dig is a command of the staff, and never a tool
 aicommands/allow Mira = @tel <place> | staff, and never a tool
