@@ -70,8 +70,8 @@ def server_for(account: Any, tools: Mapping[str, StaffTool]) -> Server[Any]:
         try:
             words = await sync_to_async(ask)()
         except ValidationError as error:
-            told = (f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors())
-            return result("; ".join(told), is_error=True)
+            lines = (f"{'.'.join(map(str, it['loc']))}: {it['msg']}" for it in error.errors())
+            return result("; ".join(lines), is_error=True)
         except AssistantError as error:
             return result(str(error), is_error=True)
         return result(words)

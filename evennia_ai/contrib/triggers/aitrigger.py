@@ -128,8 +128,7 @@ class CmdAITrigger(AICommand):
         return lines
 
     def do_remove(self) -> None:
-        typed = (self.rhs or "").strip()
-        removed = [item for item in self.rules if item.text and str(item.number) == typed]
+        removed = [item for item in self.rules if item.text and str(item.number) == self.rhs]
         if not removed:
             raise UsageError(f"Which number? |waitrigger {self.name}|n lists them.")
         self.store(replace(item, text=item.text * (item not in removed)) for item in self.rules)

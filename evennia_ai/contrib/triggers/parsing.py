@@ -223,7 +223,8 @@ def read_rules(written: str, me: str = "") -> tuple[Trigger, ...]:
     One that was removed has no text either: no number is used twice.
     """
     triggers = []
-    for number, _space, text in (line.strip().partition(" ") for line in written.splitlines()):
+    for line in filter(str.strip, written.splitlines()):
+        number, _space, text = line.strip().partition(" ")
         if not number.isdecimal():
             raise ConfigError(f"A trigger begins with its number, not '{number[:20]}'.")
         try:

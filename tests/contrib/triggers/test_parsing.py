@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from evennia_ai.contrib.triggers.parsing import read_trigger
+from evennia_ai.contrib.triggers.parsing import read_rules, read_trigger
 from evennia_ai.errors import ConfigError
 
 # What is written, and what sets it off: the fields of the trigger.
@@ -77,3 +77,16 @@ def test_the_part_that_is_not_understood_is_named():
     for written, part in UNREAD.items():
         with pytest.raises(ConfigError, match=part):
             read_trigger(written)
+
+
+def test_a_setting_keeps_what_is_understood_of_it():
+    rules = read_rules("1 when hit: say Ow\n\n2\n3 when pigs fly: say Oink\n4 at dusk: say Hm\n")
+    assert [(item.number, item.kind) for item in rules] == [
+        (1, "hit"),
+        (2, ""),
+        (3, ""),
+        (4, "time"),
+    ]
+    assert not rules[1].text and "'pigs fly' is nothing" in rules[2].what
+    with pytest.raises(ConfigError, match="begins with its number"):
+        read_rules("when hit: say Ow")
