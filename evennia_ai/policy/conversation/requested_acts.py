@@ -265,7 +265,7 @@ NEAREST_HINTS = 2  # examples of an act that a line is compared with
 # How near a line must be to hints at an act, and how much nearer than to other talk; for one that
 # names nothing, both are more.
 HINTED, HINTED_MORE = 0.31, 0.05
-FOLLOWING, FOLLOWING_MORE = 0.5, 0.14
+FOLLOWING, FOLLOWING_MORE = 0.5, 0.16
 
 
 class Hint(NamedTuple):
