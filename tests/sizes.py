@@ -35,7 +35,7 @@ SPINE: Mapping[str, str] = {
 # Code with its data, by the paths of both; those of the mode `plain` are among the first.
 AREAS: Mapping[str, str] = {
     "way to models": "llm/*.py policy/tool_call_modes/* policy/replies/* policy/provider_errors.py "
-    "turn/model_call.py turn/plain_turns.py",
+    "turn/model_call.py turn/line_notes.py turn/plain_turns.py",
     "memory and lore": "memory/*.py policy/retrieval/*.py policy/facts/*.py turn/recall.py "
     "policy/conversation/persona_and_lore.py store/lore_records.py tools/memory_sources.py",
 }

@@ -25,10 +25,11 @@ from evennia_ai.turn.context_selection import ContextSelector
 from evennia_ai.turn.context_use import ContextMeter
 from evennia_ai.turn.fallback import Fallback
 from evennia_ai.turn.guardrails import ModerationGate
+from evennia_ai.turn.line_notes import LineNotes
 from evennia_ai.turn.llm_interaction import Summariser
 from evennia_ai.turn.model_call import BackgroundWork, ModelCalls
 from evennia_ai.turn.pinned_context import LoreContext, PeopleContext, PinnedContext
-from evennia_ai.turn.plain_turns import LineNotes, PlainTurns
+from evennia_ai.turn.plain_turns import PlainTurns
 from evennia_ai.turn.prompt_building import PromptBuilder
 from evennia_ai.turn.react_loop import ReActLoop
 from evennia_ai.turn.recall import Recall

@@ -48,8 +48,8 @@ from evennia_ai.ports import MindContext, TurnRecord
 from evennia_ai.ports.extension import Extension, collect, overriding
 from evennia_ai.scheduling import Coroutine
 from evennia_ai.turn.context_use import ContextMeter
+from evennia_ai.turn.line_notes import LineNotes
 from evennia_ai.turn.pinned_context import LoreContext, PeopleContext, PinnedContext
-from evennia_ai.turn.plain_turns import LineNotes
 from evennia_ai.turn.prompt_contexts import lore_text
 from evennia_ai.turn.recall import (
     MARK_TOKENS,

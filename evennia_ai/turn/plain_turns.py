@@ -9,46 +9,28 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from twisted.internet.defer import Deferred, inlineCallbacks
+from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai import ports
 from evennia_ai.messages import EMOTE, WHISPER, LLMReply, ToolCallRequest, as_name
-from evennia_ai.policy.context.situation_updates import Row
 from evennia_ai.policy.conversation.requested_acts import (
-    ANSWERS,
-    ASKED,
-    ASKED_ROW,
-    ASKING,
-    EXAMPLES,
-    FORBIDDEN,
     FORBIDDEN_ACT,
-    GRANTS_IT,
-    HINT_LINES,
-    TELLING,
-    URGED,
-    URGING,
-    Hint,
-    RequestedAct,
     calls_for,
-    cannot_be_answered,
     exit_parts,
-    grants,
-    hinted_act,
-    hints,
-    margin_of_asking,
     match_name,
-    orders_a_program,
     requested_act,
-    urges_to,
 )
 from evennia_ai.policy.conversation.tool_call_rules import LoopState, begin_step
-from evennia_ai.policy.facts.check import without_address
-from evennia_ai.policy.facts.terms import heard_words, normal_words, parse_heard_line
 from evennia_ai.policy.replies.output_checks import ASSISTANT, ECHO
-from evennia_ai.policy.replies.plain_reply import PlainReply, plain_reply, without_assistant
+from evennia_ai.policy.replies.plain_reply import (
+    PlainReply,
+    plain_reply,
+    to_asker,
+    without_assistant,
+)
 from evennia_ai.policy.replies.reply_reader import CUT_OFF
 from evennia_ai.policy.replies.speech import VOICE_LINES, spoken
 from evennia_ai.policy.texts import sentences
@@ -56,6 +38,7 @@ from evennia_ai.policy.tool_call_modes import plain_prompt
 from evennia_ai.policy.tool_call_modes.form import AGAIN_PLAIN, answer_in
 from evennia_ai.scheduling import Coroutine
 from evennia_ai.turn.guardrails import ModerationGate, OutputGuardrail
+from evennia_ai.turn.line_notes import LineNotes
 from evennia_ai.turn.prompt_contexts import TurnKind
 from evennia_ai.turn.tool_call_runner import ToolCallRunner, ToolRunResult, unlogged
 from evennia_ai.turn.tool_executor import ToolExecutor
@@ -65,16 +48,6 @@ GOES, HANDS_ON, BIDS_TELL = "goes", "hands_on", "bids_tell"
 NOT_HERE = "You do not have that."
 GOING = "You walk to the {exit} now."
 WHISPERING = "You whisper to {name} now."
-# The least nearness of a line that asks to what nobody may be told, if no row fits better: 32 of
-# 108 lines of nine strangers that want a secret, and 4 of 1,224 others (MiniLM).
-SECRET = 0.35
-UNKNOWN = 0.38  # how well a fact fits a line that it need not answer (`cannot_be_answered`)
-FOREIGN_LORE = 5  # pieces that stand before a line in another language than the persona's
-# The nearness of a sentence to a line that asks nothing, from which on it says that again: five of
-# 82 replies of a 1.5B model, all of them judged wrong (MiniLM).
-SAID_AGAIN = 0.72
-NEW_WORDS = 3  # a sentence of so many words that carry meaning has one that the line has not
-LAST_LINES = 4  # of the talk, in which may stand what a reply tells
 LAST_REPLIES = 10  # with which a reply is compared
 
 
@@ -89,171 +62,6 @@ class Requested:
     words: str = ""  # the game's text on the calls where the stand-in has none
     target: str = ""  # what the calls are about
     whispered_to: str = ""  # who alone is to hear the reply
-
-
-@dataclass(eq=False)
-class LineNotes:
-    """Judges the lines of a turn by their meaning; without an embedder, there are no notes."""
-
-    _mind: ports.MindContext
-
-    def prepare(self, lines: Sequence[str]) -> Deferred[None]:
-        """Fire when the meaning of some lines is known; never fails."""
-        words = map(self.words_of, lines)
-        persona = self._mind.who.persona
-        texts = [*words, *persona.never, *persona.knows, *self._persona()]
-        texts += [*EXAMPLES, *TELLING, *URGING, *plain_prompt.KIND_LINES, *self.talk_before("")]
-        speakers = (parse_heard_line(line, "")[0] for line in lines)
-        possible = map(self._hints, lines, speakers)
-        texts += [*HINT_LINES, *(words for each in possible for _act, words in each)]
-        return self._mind.services.nearness.prepare(self._mind.services, texts)
-
-    def _by_code(self, line: str, best: float) -> str:
-        """Return the game's text that answers a prepared line, "" for a model's turn.
-
-        ``best`` is as in `_note`. What a small model makes of an order to a program, of what
-        nobody here knows, or of what the character never does, is worse than such a text.
-        """
-        cosines = self._mind.services.nearness.cosines(self.words_of(line), EXAMPLES)
-        if not cosines:
-            return ""
-        text, persona = self._mind.services.text, self._mind.who.persona
-        if self.is_forbidden(line):
-            return text(plain_prompt.REFUSES)
-        secret = self._mind.services.nearness.cosines(self.words_of(line), persona.knows)
-        if max(secret, default=0.0) >= max(SECRET, best) and self.asks(line):
-            return text(plain_prompt.KEEPS_SILENT)
-        if orders_a_program(cosines):
-            return text(plain_prompt.NOT_UNDERSTOOD)
-        return text(plain_prompt.NOT_KNOWN) if cannot_be_answered(cosines, best) else ""
-
-    def read(
-        self,
-        line: str,
-        rows: Iterable[Row],
-        recalled: Sequence[Row],
-        foreign: bool,
-        done: bool,
-        known: bool = False,
-    ) -> plain_prompt.LineReading:
-        """Return what code makes of a prepared line.
-
-        ``done`` if it did what the line asks for, ``known`` if it knows what surely answers it.
-        The examples are English: of a ``foreign`` line few embedders can tell what it asks.
-        """
-        now, lore = plain_prompt.parted(rows)
-        if done:
-            return plain_prompt.LineReading(now, [])
-        cosines, words = self._mind.services.nearness.cosines, self.words_of(line)
-        own = self._persona()
-        persona = plain_prompt.persona_rows(own, cosines(words, own))
-        answers = plain_prompt.answering([*persona, *lore], recalled)
-        if foreign:
-            rest = [row for row in lore if row not in answers]
-            return plain_prompt.LineReading(now, [*rest[:FOREIGN_LORE], *answers])
-        if not parse_heard_line(line, "")[0]:  # what the character perceived is nobody's line
-            return plain_prompt.LineReading(now, answers)
-        best = plain_prompt.best_fit(answers)
-        talk = self.talk_before(line)
-        by_code = self._by_code(line, max([best, *cosines(words, talk)]))
-        noted = "" if known else self._note(line, best)
-        fact = plain_prompt.sure_lore(answers) if self.asks(line) and not noted else ""
-        return plain_prompt.LineReading(now, [] if noted else answers, noted, by_code, fact, talk)
-
-    def _note(self, line: str, best: float) -> str:
-        """Return what code tells of a line's kind, "" for nothing or without an embedder.
-
-        ``best`` tells how well the best row fits that may answer the line.
-        """
-        words, speaker = self.words_of(line), parse_heard_line(line, "")[0]
-        asks = self._margin_of_asking(words)
-        near = self._mind.services.nearness.cosines(words, plain_prompt.KIND_LINES)
-        noted = plain_prompt.kind_note(words, speaker, near, best, asks)
-        is_told = asks < ASKED and best < ASKED_ROW
-        return noted or plain_prompt.TELL_NOTE.format(speaker=as_name(speaker)) * is_told
-
-    def asks(self, line: str) -> bool:
-        """Return True for a prepared line that asks something; so does any without an embedder."""
-        return self._margin_of_asking(self.words_of(line)) >= ASKED
-
-    def _margin_of_asking(self, words: str) -> float:
-        cosines = self._mind.services.nearness.cosines
-        return margin_of_asking(words, cosines(words, ASKING), cosines(words, TELLING))
-
-    def hinted(self, line: str, speaker: str) -> RequestedAct | None:
-        """Return the act that a prepared line hints at, None if it surely hints at none."""
-        possible = [*self._hints(line, speaker)]
-        return hinted_act(possible, self._mind.services.nearness.cosines)
-
-    def _hints(self, line: str, speaker: str) -> Iterator[Hint]:
-        here = self._mind.world.situation(self._mind.character)
-        return hints(self.words_of(line), here, speaker)
-
-    def is_forbidden(self, line: str, least: float = FORBIDDEN, near: float = 0.0) -> bool:
-        """Return True for a prepared line that urges to what the character never does.
-
-        It is ``near`` to that at least. What others may not know stands in no prompt: the model
-        cannot tell it.
-        """
-        cosines, words = self._mind.services.nearness.cosines, self.words_of(line)
-        never = cosines(words, self._mind.who.persona.never)
-        kind, like = plain_prompt.kind_of(cosines(words, plain_prompt.KIND_LINES))
-        mocks = kind in plain_prompt.MOCKING and like >= plain_prompt.LIKE_KIND
-        if mocks or max(never, default=0.0) < near:
-            return False
-        return urges_to(never, cosines(words, EXAMPLES), cosines(words, URGING)) >= least
-
-    @inlineCallbacks
-    def breaks(self, sentences: Sequence[str], line: str) -> Coroutine[bool]:
-        """Fire with True if sentences grant what the character never does; never fails.
-
-        They do if the line that they answer asks for it, or if one of them speaks of it.
-        """
-        never, nearness = self._mind.who.persona.never, self._mind.services.nearness
-        if not never:
-            return False
-        texts = [self.words_of(line), *sentences, *never, *ANSWERS, *EXAMPLES, *URGING]
-        yield nearness.prepare(self._mind.services, texts)
-
-        def is_near(text: str) -> bool:
-            return max(nearness.cosines(text, never), default=0.0) >= GRANTS_IT
-
-        is_asked = self.is_forbidden(line, URGED)
-        judged = [(text, nearness.cosines(text, ANSWERS)) for text in sentences]
-        return any(near and grants(near) and (is_asked or is_near(text)) for text, near in judged)
-
-    def says_again(self, sentence: str, line: str) -> bool:
-        """Return True for a prepared sentence that tells what a line that asks nothing told."""
-        words, stems = self.words_of(line), {*normal_words(sentence)}
-        if len(stems) >= NEW_WORDS and stems.issubset(normal_words(line)) and "?" not in words[-1:]:
-            return True
-        near = max(self._mind.services.nearness.cosines(words, [sentence]), default=0.0)
-        return near >= SAID_AGAIN and not self.asks(line)
-
-    def asks_the_unknown(self, line: str, fact: str) -> bool:
-        """Return True for a prepared line that nobody can answer, though a fact is near to it."""
-        words = self.words_of(line)
-        cosines = self._mind.services.nearness.cosines(words, EXAMPLES)
-        asks_more = not {*normal_words(words)}.issubset(normal_words(fact))
-        return bool(cosines) and asks_more and cannot_be_answered(cosines, UNKNOWN)
-
-    def _persona(self) -> list[str]:
-        """Return the sentences of the persona behind the first."""
-        return [*map(str.strip, sentences(self._mind.who.persona.text))][1:]
-
-    def talk_before(self, line: str) -> list[str]:
-        """Return the words of the newest lines that were heard, without those of a line."""
-        talk = [m["content"] for m in self._mind.log.view()[-LAST_LINES:] if m["role"] == "user"]
-        return [self.words_of(text) for text in talk if text != line]
-
-    def unaddressed(self, line: str) -> str:
-        """Return a line as it was heard, without the character's name that calls it."""
-        words = self.words_of(line)
-        return line.replace(parse_heard_line(line, "")[1], words) if words else line
-
-    def words_of(self, line: str) -> str:
-        """Return the words of a heard line, without the character's name."""
-        return without_address(heard_words(line), self._mind.name).strip()
 
 
 @dataclass(eq=False)
@@ -336,13 +144,14 @@ class PlainTurns:
         reply: LLMReply,
         calls: ToolCallRunner,
         requested: Requested,
-        fact: str = "",
+        grounds: plain_prompt.Grounds,
     ) -> Coroutine[ToolRunResult]:
         """Say a reply's words, and show its stage directions.
 
         What a line ``requested`` is code's to do: a direction that tells it is left out. A reply
-        that tells nothing of the ``fact`` which surely answers the line is replaced by it.
+        that tells nothing of the fact which surely answers the line is replaced by it.
         """
+        fact = grounds.fact
         here = self._mind.world.situation(self._mind.character)
         speakers = [event.speaker_name for event in turn.from_others]
         others = {plain_prompt.STRANGER, *here.people, *speakers}
@@ -357,6 +166,10 @@ class PlainTurns:
         yield nearness.prepare(self._mind.services, [*parts, *VOICE_LINES])
         plain = without_assistant(plain, nearness.cosines)
         line = " ".join(answered[-1:])
+        asker = as_name("".join(speakers[-1:]))
+        own_words = [words for who, words in grounds.told if who.endswith(f" {asker}")]
+        spoken_line = self._line_notes.words_of(line)
+        plain = plain._replace(words=to_asker(plain.words, own_words, spoken_line))
         kept = [*map(str.strip, sentences(plain.words))]
         new = [part for part in kept if not self._line_notes.says_again(part, line)]
         absent = {plain_prompt.STRANGER}.difference(here.people)

@@ -60,8 +60,8 @@ from evennia_ai.policy.tool_call_modes.form import (
 from evennia_ai.policy.tool_call_modes.wire_order import count_request, past_text
 from evennia_ai.turn.context_selection import ContextItems, ContextSelector, latest_talk
 from evennia_ai.turn.context_use import ContextMeter
+from evennia_ai.turn.line_notes import LineNotes
 from evennia_ai.turn.model_call import ModelCalls
-from evennia_ai.turn.plain_turns import LineNotes
 from evennia_ai.turn.prompt_contexts import PRESSURE, TurnKind
 from evennia_ai.turn.prompt_trace import trace_talk
 from evennia_ai.turn.recall import RecentTalk
@@ -90,7 +90,7 @@ class Prompt:
     authors: Authors = frozenset()  # everybody whose words it holds (`policy.audience`)
     others_tokens: int = 0  # of lines of people who are not answered
     by_code: str = ""  # the game's text that answers it better than a small model
-    fact: str = ""  # what a reply of a small model must tell of
+    grounds: plain_prompt.Grounds = plain_prompt.NO_GROUNDS  # of a small model's reply
 
 
 @dataclass(frozen=True)
@@ -205,8 +205,8 @@ class PromptBuilder:
         examples = plain_prompt.messages_of(plain_prompt.in_language(tail.language)[:1])
         before = (examples, len(behind))
         prompt = self._assemble(audience, asking, self.opening(asking), tail, shown, before)
-        code, fact = plain_prompt.said_or_checked(asking.fact, read)
-        prompt = replace(prompt, by_code="" if asking.refused else code, fact=fact)
+        code, grounds = plain_prompt.said_or_checked(asking.fact, read)
+        prompt = replace(prompt, by_code="" if asking.refused else code, grounds=grounds)
         self._note_overhead(prompt, [*kept, *new])
         return prompt
 

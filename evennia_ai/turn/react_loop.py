@@ -67,7 +67,7 @@ class StepReply:
     reply: LLMReply
     calls: ToolCallRunner
     by_code: str = ""  # the game's text that is said in the place of a model's, "" for none
-    fact: str = ""  # what it must tell of
+    grounds: plain_prompt.Grounds = plain_prompt.NO_GROUNDS  # what it is held against
 
 
 @dataclass(frozen=True)
@@ -206,8 +206,8 @@ class ReActLoop:
             ran = yield self._speak_text(turn, step_reply)
         else:
             requested = progress.requested or Requested()
-            fact = step_reply.fact
-            ran = yield self._plain.speak(turn, reply, step_reply.calls, requested, fact)
+            grounds = step_reply.grounds
+            ran = yield self._plain.speak(turn, reply, step_reply.calls, requested, grounds)
             if progress.acted:  # what was asked for is done, and bad words would spoil it
                 ran = replace(ran, refused="")
         goes_on = bool(reply.tool_calls or ran.refused or ran.blocked)
@@ -261,7 +261,7 @@ class ReActLoop:
         request = replace(prepared.request, on_call=prepared.calls.arrive, caller=caller)
         reply: LLMReply = yield self._calls.for_turn(turn, request, context.name, deadline_at)
         self._mind.log.show(prepared.scenes)
-        return StepReply(reply, prepared.calls, fact=prepared.fact)
+        return StepReply(reply, prepared.calls, grounds=prepared.grounds)
 
     def prepare(
         self, turn: ports.TurnRecord, context: TurnKind, deadline_at: float, progress: Progress
@@ -299,7 +299,7 @@ class ReActLoop:
         loop = begin_step(remember_earlier(turn, specs) if step == 1 else progress.loop)
         executor, gate, settings = self._tool_executor, self._moderation_gate, self._mind.settings
         calls = ToolCallRunner(executor, gate, settings, turn, tools, specs, loop, check)
-        return Prepared(request, prompt.scenes, calls, prompt.by_code, prompt.fact)
+        return Prepared(request, prompt.scenes, calls, prompt.by_code, prompt.grounds)
 
     def _speech_check(
         self,
@@ -373,7 +373,7 @@ class Prepared:
     scenes: Sequence[ChatMessage]  # that it shows first
     calls: ToolCallRunner
     by_code: str  # the variants of what is said in the place of a model, "" for none
-    fact: str = ""  # what a model's reply must tell of
+    grounds: plain_prompt.Grounds = plain_prompt.NO_GROUNDS  # what a model's reply is held against
 
 
 def remember_earlier(turn: ports.TurnRecord, specs: Mapping[str, ports.ToolSpec]) -> LoopState:

@@ -118,3 +118,12 @@ def test_aitest_shows_what_code_surely_knows(game, knowing, admin):
     game.run(2)
     assert "I was born in Saltmere." in "\n".join(admin.heard())
     assert not game.model.requests
+
+
+def test_what_somebody_told_of_herself_is_said_to_her(game, knowing, ann, bob):
+    says(game, ann, "Mira, I lost three silver ducats at cards on Monday.", "What a pity.")
+    game.run(60)
+    for number in range(3):
+        says(game, ann, f"Mira, storm {number} took the old boats.", f"So it goes, {number}.")
+    says(game, ann, "Mira, how many ducats did I lose at cards?", "I lost three ducats on Monday.")
+    assert ann.last() == 'Mira says, "You lost three ducats on Monday."'

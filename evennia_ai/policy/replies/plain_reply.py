@@ -4,14 +4,14 @@ Mending costs nothing, and asking again costs a second call: what can be cut is 
 """
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import lru_cache
 from itertools import dropwhile
 from typing import NamedTuple
 
-from evennia_ai.policy.facts.terms import Cosines, parse_heard_line
+from evennia_ai.policy.facts.terms import Cosines, normal_words, parse_heard_line
 from evennia_ai.policy.replies import output_checks
-from evennia_ai.policy.replies.output_checks import ASSISTANT
+from evennia_ai.policy.replies.output_checks import ASSISTANT, NEUTRAL
 from evennia_ai.policy.replies.speech import (
     AN_AI_SPEAKS,
     assistant_margin,
@@ -42,6 +42,7 @@ SECOND = frozenset(
     "you your you're yours du dich dir dein deine tu te ton ta toi vous votre".split()
 )
 CALLING_WORDS = 3
+WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 OF_NAMES = frozenset("name name's called call it's here nom nombre heiße service".split())
 STATES = frozenset("is was has does".split())  # "(he is proud of it)" tells no deed
 COMMAND = re.compile(
@@ -165,6 +166,26 @@ def without_assistant(reply: PlainReply, cosines: Cosines) -> PlainReply:
 
 
 # --- whose words they are -------------------------------------------------------------------------
+
+
+def to_asker(reply: str, own_words: Iterable[str], line: str) -> str:
+    """Return an English reply with you for I where it repeats the asker's ``own_words``.
+
+    A small model tells "I lost three ducats" to whoever lost them. ``line`` asks about its speaker.
+    """
+    if not is_english(reply) or FIRST.isdisjoint(plain_words(line)):
+        return reply
+    rows = [{*normal_words(text)} for text in own_words if not FIRST.isdisjoint(plain_words(text))]
+
+    def for_asker(sentence: str) -> str:
+        words, new = plain_words(sentence), {*normal_words(sentence)}.difference(normal_words(line))
+        repeats = any(new and 2 * len(new & stems) >= len(new) for stems in rows)
+        if not repeats or FIRST.isdisjoint(words) or not SECOND.isdisjoint(words):
+            return sentence
+        second = WORD.sub(lambda word: NEUTRAL.get(word[0].lower(), word[0]), sentence)
+        return second[:1].upper() + second[1:]
+
+    return "".join(map(for_asker, sentences(reply)))
 
 
 def own_lines(text: str, name: str, others: frozenset[str]) -> str:

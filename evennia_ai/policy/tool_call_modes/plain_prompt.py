@@ -34,6 +34,7 @@ SURE_LORE = 0.4  # the least nearness of lore that surely answers a question (19
 NEAREST = 2  # lines of a kind that a line is compared with
 STRANGER = "Eve"  # who speaks in the examples
 ROW_READ_OUT = re.compile(r"\W*+[\w ]{1,30}? ago,? [^\n:,]{1,40}? told you\b")
+TOLD_ROW = re.compile(r"(?P<who>[^:]{1,99}) told you: \"(?P<words>.+)\"", re.DOTALL)
 ABOUT = ""  # the label of what the persona tells
 
 
@@ -78,6 +79,19 @@ def notes_to(speaker: str) -> list[str]:
     return [text.format(speaker=as_name(speaker)) for text in dict.fromkeys([*notes, *parts])]
 
 
+class Grounds(NamedTuple):
+    """What a reply is held against: a ``fact`` that it must tell of, and what people ``told``.
+
+    Of these rows each is when and who told it, "two days ago Ann", and their words.
+    """
+
+    fact: str = ""
+    told: tuple[tuple[str, str], ...] = ()
+
+
+NO_GROUNDS = Grounds()
+
+
 class LineReading(NamedTuple):
     """What code makes of a line: rows of the moment, rows that may answer the line, and a note.
 
@@ -102,7 +116,7 @@ def short_persona(name: str, persona: Persona) -> str:
     """Return the first whole sentences of a persona, about `PERSONA_WORDS` words.
 
     What others may not know and what it never does are left out: a small model tells it. Code
-    minds them (`turn.plain_turns`).
+    minds them (`turn.line_notes`).
     """
     texts = [persona.text, persona.voice and f"Your voice: {persona.voice}.", persona.manner]
     kept = [f"You are {name}."] if name not in persona.text else []
@@ -191,8 +205,8 @@ def answering(facts: Sequence[Row], recalled: Sequence[Row]) -> list[Row]:
     return [*others, *memories] if is_remembered else [*memories, *others]
 
 
-def said_or_checked(fact: str, read: LineReading) -> tuple[str, str]:
-    """Return what code says in the place of a model, and the fact that a reply must tell of.
+def said_or_checked(fact: str, read: LineReading) -> tuple[str, Grounds]:
+    """Return what code says in the place of a model, and what a reply is held against.
 
     ``fact`` surely answers the line, "" for none. If a row of the prompt or the talk before holds
     at least half of its words, the model says it. Other facts are of what is here, and code tells
@@ -209,7 +223,9 @@ def said_or_checked(fact: str, read: LineReading) -> tuple[str, str]:
     is_in_talk = bool(fact) and any(map(holds, read.talk))
     is_best = bool(fact and rows) and best_fit(rows) >= best_fit(read.answers)
     code = read.by_code or fact * (not (rows or is_in_talk or read.fact))
-    return code, fact if is_best or is_in_talk else read.fact
+    rows_told = (TOLD_ROW.fullmatch(line.text) for _label, line in read.answers)
+    own_words = tuple((match["who"], match["words"]) for match in rows_told if match)
+    return code, Grounds(fact if is_best or is_in_talk else read.fact, own_words)
 
 
 def tells(words: str, fact: str, line: str, seen: str = "") -> bool:
@@ -230,8 +246,9 @@ def tells_of(sentence: str, names: Iterable[str]) -> bool:
     if ROW_READ_OUT.match(sentence):
         return True
     subjects = "|".join(map(re.escape, names))
-    subject = rf"\A\W*+(?:\w+, |[\w ]{{1,30}}? ago,? )?(?:{subjects})(?:['’]s)? [^\W\dA-Z]"
-    return bool(subjects and re.match(subject, sentence))
+    lead = r"\A\W*+(?:\w+, |[\w ]{1,30}? ago,? )?|(?<=[^\W\d_] )"  # "It sounds as if Ann is sad"
+    subject = rf"(?:{lead})(?:{subjects})(?:['’]s)? [^\W\dA-Z]"
+    return bool(subjects and re.search(subject, sentence))
 
 
 def sure_lore(rows: Sequence[Row]) -> str:

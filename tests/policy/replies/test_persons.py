@@ -3,7 +3,7 @@
 import pytest
 
 from evennia_ai.policy.replies.output_checks import CheckContext, find_artefact
-from evennia_ai.policy.replies.plain_reply import is_bare_deed, uncalled
+from evennia_ai.policy.replies.plain_reply import is_bare_deed, to_asker, uncalled
 from tests.policy.replies.test_artefacts import LEGITIMATE
 
 
@@ -93,3 +93,21 @@ def test_the_voice_of_a_hosted_assistant_is_refused(words):
 )
 def test_a_refusal_of_something_in_the_story_is_spoken(words):
     assert find_artefact(words, CheckContext("Brannoc")) == ""
+
+
+@pytest.mark.parametrize(
+    ("line", "own_words", "reply", "spoken"),
+    [
+        ("how much did i lose?", "I lost three ducats on Ursio", "I lost three ducats.", "You"),
+        ("what kin have I got?", "I have a twin, Fenella", "My twin is Fenella.", "Your"),
+        ("what did I lose?", "I lost three ducats", "I remember you lost three ducats.", "I"),
+        ("what do you sell?", "I sell three ducks", "I sell three ducks.", "I"),
+        ("what did I tell you?", "I lost three ducats", "I am only a smith.", "I"),
+        ("what did I tell you?", "your uncle sells rope", "I know my uncle sells rope.", "I"),
+        ("was habe ich verloren?", "Ich verlor drei Dukaten", "Ich verlor drei Dukaten.", "Ich"),
+    ],
+)
+def test_what_the_asker_told_of_themselves_is_said_to_them(line, own_words, reply, spoken):
+    said_to_them = to_asker(reply, [own_words], line)
+    assert said_to_them.split("'")[0].split()[0] == spoken
+    assert spoken in ("You", "Your") or said_to_them == reply

@@ -23,6 +23,7 @@ from evennia_ai.policy.tool_call_modes.plain_prompt import (
     STRANGER,
     SURE_LORE,
     TELL_NOTE,
+    Grounds,
     LineReading,
     answering,
     in_language,
@@ -232,13 +233,15 @@ OWN = (ABOUT, KnownLine("You were born in Saltmere.", score=0.5))
 
 def test_the_model_says_a_fact_that_the_best_row_holds_and_code_says_others():
     told, seen = "Your dog is called Biscuit.", "Bob is here."
-    assert said_or_checked(told, LineReading([], [FEE, DOG])) == ("", told)
-    assert said_or_checked(seen, LineReading([], [FEE, DOG])) == (seen, "")
+    rows_told = (("two days ago Ann", "my dog is called Biscuit"),)
+    assert said_or_checked(told, LineReading([], [FEE, DOG])) == ("", Grounds(told, rows_told))
+    assert said_or_checked(seen, LineReading([], [FEE, DOG])) == (seen, Grounds("", rows_told))
     assert said_or_checked("I was born in Saltmere.", LineReading([], [OWN]))[0]
     far = (REMEMBERED, DOG[1]._replace(score=0.1))  # the fact's row is not the one that fits best
-    assert said_or_checked(told, LineReading([], [FEE, far], fact="A bed")) == ("", "A bed")
-    assert said_or_checked(seen, LineReading([], [FEE], fact="A bed")) == ("", "A bed")
-    assert said_or_checked("", LineReading([], [FEE], by_code="No.")) == ("No.", "")
+    bed = Grounds("A bed")
+    assert said_or_checked(told, LineReading([], [FEE, far], fact="A bed"))[1].fact == "A bed"
+    assert said_or_checked(seen, LineReading([], [FEE], fact="A bed")) == ("", bed)
+    assert said_or_checked("", LineReading([], [FEE], by_code="No.")) == ("No.", Grounds())
 
 
 def test_lore_that_fits_a_question_best_and_well_is_a_fact():
