@@ -33,8 +33,8 @@ LIKE_KIND, FITS_BETTER, ASKING_SHARE = 0.3, 0.08, 0.5
 SURE_LORE = 0.4  # the least nearness of lore that surely answers a question (19 of 19)
 NEAREST = 2  # lines of a kind that a line is compared with
 STRANGER = "Eve"  # who speaks in the examples
-ROW_READ_OUT = re.compile(r"\W*+[\w ]{1,30}? ago,? [^\n:,]{1,40}? told you\b")
 TOLD_ROW = re.compile(r"(?P<who>[^:]{1,99}) told you: \"(?P<words>.+)\"", re.DOTALL)
+NAME_WORDS = 4  # of a teller's name, at most
 ABOUT = ""  # the label of what the persona tells
 
 
@@ -243,7 +243,9 @@ def tells_of(sentence: str, names: Iterable[str]) -> bool:
 
     That is as "Two days ago Ann told you".
     """
-    if ROW_READ_OUT.match(sentence):
+    before, row, _ = sentence.partition(" told you")
+    _age, ago, teller = before.partition(" ago")
+    if row and ago and len(teller.split()) <= NAME_WORDS:
         return True
     subjects = "|".join(map(re.escape, names))
     lead = r"\A\W*+(?:\w+, |[\w ]{1,30}? ago,? )?|(?<=[^\W\d_] )"  # "It sounds as if Ann is sad"
