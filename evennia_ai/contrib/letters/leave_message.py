@@ -158,7 +158,7 @@ def find_message(services: Any, words: str, name: str) -> Coroutine[str]:
     if ": " in rest:
         return rest.partition(": ")[2]
     before, openings = f"{head}someone".split(), kinds_in(OPENINGS, services.nearness)
-    starts = [word.start() for word in islice(re.finditer(r"\w\S*", rest), MOST_WORDS)]
+    starts = [word.start() for word in islice(re.finditer(r"\w\S*", rest), MOST_WORDS)][:-1]
     messages = {" ".join([*before[-MOST_BEFORE:], rest[:at], "so"]): rest[at:] for at in starts}
     can_tell = messages and (yield openings.prepare(services, [*messages]))
     cosines, surest = services.nearness.cosines, (OPENED, words)

@@ -41,7 +41,7 @@ MOST_CHARS, LATEST = 400, 4  # of a line, and messages
 MEETING, MESSAGE, OTHER = "meeting", "message", "other"
 EXAMPLES = Path(__file__).with_name("examples.toml")
 PLACE, TIME = "gate", "noon"  # of the examples
-UNSURE = 0.15
+UNSURE, UNPLACED = 0.15, 0.25  # how much surer it must be of a text, of one without a place
 WORTH_TELLING = 0.4  # of ten lines that are none, none is told as misunderstood (at 0.2, five)
 # Why nothing came of a line, for `aiwhy`.
 LATE = "not read as a promise: the embedder was late"
@@ -172,7 +172,7 @@ def agree(context: ToolContext, lines: Sequence[str], reply: str) -> Coroutine[s
         scores = kinds.scores(item.compared, cosines)
         agreements = {name: max(scores[name], 0.0) for name in (MEETING, THEIRS, OWN)}
         kind, likely = max(agreements, key=lambda name: scores[name]), sum(agreements.values())
-        if likely < max(scores[OTHER], scores[MESSAGE]) + UNSURE:
+        if likely < max(scores[OTHER], scores[MESSAGE]) + (UNSURE if item.place else UNPLACED):
             why_not = why_not or NO_PROMISE * (scores[kind] >= WORTH_TELLING)
             continue
         if kind == MEETING and not (has_model or item.place):

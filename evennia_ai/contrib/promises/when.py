@@ -42,8 +42,8 @@ PAST = re.compile(
 MARK = "¦"
 BESIDE = re.compile(rf"\b{SPAN}\s+(?:(?P<before>before|vor)|after|past|nach) {MARK}", re.I)
 HOUR = re.compile(
-    r"(?P<at>\b(?:at|by|till|until|before|after|around|about|strikes|um|gegen|bis|ab|vor) |@ ?|"
-    rf"{MARK}[ ,]*)?"
+    r"(?P<at>\b(?:at|by|until|till|before|after|around|about|from|strikes|um|gegen|bis|ab|vor) |@ ?"
+    rf"|{MARK}[ ,]*)?"
     r"(?<![\d:.,])(?P<hour>[01]?\d|2[0-4])(?:[:.h]?(?P<minute>[0-5]\d))?(?![\d:]|\.\d)"
     r"(?:\s?(?P<half>[ap])\.? ?m\b\.?)?(?P<spoken>\s?(?:o'clock|uhr\b|sharp\b))?(?:ish\b)?"
     rf"(?=(?P<beside>[ ,]*(?:(?:in |on |the |this )*{MARK}|\Z|[,.;!?]))?)"
@@ -72,10 +72,10 @@ class NamedTime(NamedTuple):
 
 def find_time(text: str, clock: WorldClock) -> NamedTime | None:
     """Return the time to come that a text names, None if it names none, or a past one."""
+    text = PAST.sub(as_clock, in_digits(text, clock))
     if any(span.end <= SOME_DAY for span in find_spans(text, SOME_DAY)):
         return None
     now, units = clock.seconds(), clock.units
-    text = PAST.sub(as_clock, in_digits(text, clock))
     after, rest = take(AFTER, text)
     if after and not after["day"] and not after["week"]:
         return NamedTime(now + seconds_of(after, clock), MARKS.sub(MARK, rest))

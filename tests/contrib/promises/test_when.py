@@ -81,6 +81,8 @@ READ = {
     "quarter to six today": "30 17:45",
     "midnight tonight": "01 00:00",
     "in 10": "30 14:10",
+    "at 1900": "30 19:00",
+    "the sun goes down": "30 18:00",
     "an hour after dusk": "30 19:00",
     "half an hour before dawn": "01 05:30",
     "ten to midnight": "30 23:50",
@@ -91,7 +93,7 @@ READ = {
     "pasado mañana al amanecer": "02 06:00",
 }
 UNREAD = ("", "soon", "yesterday at dusk", "today at 9:00", "last Friday", "today", "25:00", "12",
-          "for two hours", "It costs five coins", "at five coins", "deck 3")  # fmt: skip
+          "for two hours", "It costs five coins", "at five coins", "deck 3", "in 1900")  # fmt: skip
 
 
 def clock_at(now):
