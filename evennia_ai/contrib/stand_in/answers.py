@@ -6,18 +6,17 @@ from functools import partial
 from itertools import chain
 
 from evennia_ai.contrib.stand_in.languages import Intent
-from evennia_ai.contrib.stand_in.likeness import likeness, worth
+from evennia_ai.contrib.stand_in.likeness import worth
 from evennia_ai.contrib.stand_in.passages import LEAST_WORDS, Passage, price_line
 from evennia_ai.contrib.stand_in.requests import Deal, masked, number_in, read_deal
-from evennia_ai.contrib.stand_in.view import ALIKE, KNOWN, StandInView
-from evennia_ai.contrib.stand_in.words import is_description, lowered, rotated
-from evennia_ai.policy.conversation.requested_acts import exit_parts, match_name, requested_act
+from evennia_ai.contrib.stand_in.view import ALIKE, KNOWN, LESS, PLACES, StandInView
+from evennia_ai.contrib.stand_in.words import is_description, rotated
+from evennia_ai.policy.conversation.requested_acts import exit_parts, match_name
 from evennia_ai.policy.texts import plain_words
 
-LONG, QUOTED = 100, 170  # characters of a line that is quoted in part, and of a quotation
+QUOTED = 170  # characters of a quotation
 MOST_TOLD = 3
 LEAST = 0.23  # likeness of a line to the question that it answers
-NEAR = 0.75  # of the best likeness to a question, that a newer line of the subject has
 OF_IT = 0.42  # likeness of a newer line to one that it may change: 11 of 12, 2 of 390 others
 OF_OTHERS = 0.3  # that a line counts less if its speaker is not whom the question is about
 
@@ -35,7 +34,7 @@ def texts_of(views: Sequence[StandInView]) -> list[str]:
         form
         for view in views
         for text in view.sentences
-        for form in (text, view.meant(text), view.language.asked_of(text)[1], masked(view, text))
+        for form in (text, view.language.asked_of(text)[1], masked(view, text))
     ]
     lines = views[0].every_told
     lines = (*(line for line in lines if line.recalled), *views[0].passages, *lines[::-1])
@@ -67,18 +66,15 @@ def find_told(view: StandInView, question: str) -> Passage | None:
     if at < 0 or lines[at].source != "told":
         return None
     best = lines[at]
-    if requested_act(best.text, view.situation, best.speaker, view.language.data):
-        return None  # who asks for something tells nothing
     likes = view.likeness(best.searched, lines)[1]
     rows = list(zip(lines, fits, likes, worths, strict=True))
     others = [worth for line, _, like, worth in rows if like < rule.same and line is not best]
     fit = worths[at] + rule.outstanding * (worths[at] - max([0.0, *others]))
     if fits[at] < LEAST or fit < (rule.told if best.speaker == view.speaker else rule.certain):
         return None
-    least = NEAR * fits[at]
-    same = [line for line, fit, like, _ in rows[at:] if like >= rule.same and fit >= least]
-    newer = [line for line in same if line.speaker == best.speaker]
-    return replace(newer[-1], is_certain=fit >= rule.certain)
+    newer = [line for line, _, like, _ in rows[at:] if like >= OF_IT]
+    own = [line for line in newer if line.speaker == best.speaker]
+    return replace(own[-1], is_certain=fit >= rule.certain)
 
 
 def told(view: StandInView, question: str) -> str:
@@ -86,24 +82,7 @@ def told(view: StandInView, question: str) -> str:
     line = find_told(view, question)
     if not line:
         return ""
-    lines = [other for other in view.told if other.speaker == line.speaker]
-    texts = [other.text for other in lines]
-    newer = lines[texts.index(line.text) + 1 :] if line.text in texts else []
-    likes = view.likeness(line.searched, newer)[1] if view.scene.vectors else ()
-    later = [other for other, like in zip(newer, likes, strict=False) if like >= OF_IT]
-    words = [quoted(view, line, question)]
-    if later:
-        fact = later[-1].text.rstrip(".! ")[:QUOTED]
-        words.append(view.phrase("later", fact=fact))
-    return " ".join(words)
-
-
-def quoted(view: StandInView, line: Passage, question: str = "") -> str:
-    """Return what was told as a quotation, of a long line the sentence that answers."""
-    parts = line.parts if question and len(line.text) > LONG else line.parts[:1]
-    texts = [(part,) for part in parts]
-    fits = likeness(question, texts, view.scene.vectors, view.language)[1]
-    fact = parts[fits.index(max(fits))].rstrip(".! ")[:QUOTED]
+    fact = line.text.rstrip(".! ")[:QUOTED]
     own = "told" if line.is_certain else "uncertain"
     key = own if line.speaker == view.speaker else "said_by"
     return view.phrase(key, other=view.called(line.speaker), fact=fact)
@@ -142,7 +121,9 @@ LEADS = {"haggle": "haggle", "few": "sell_few"}  # phrases before the prices
 SEEN = frozenset("who_here what_here time carry place_name exits recall_gift".split())
 FIRST = SEEN | frozenset("where way_to buys task ask_self".split())
 CERTAIN = ("self", "lore", "note")  # sources that answer where a model would
-TITLED = frozenset({"The", "A", "An"})  # words that are in lower case within a sentence
+ALONE = 1.5  # of the likeness of what is near a question, from which it is told alone
+# Sources that answer a remark, and how like it they are, as a share of what is surely like it.
+REMARKED = {"self": 0.64, "never": 0.78, "lore": 0.76, "want": 0.82}
 FEW = 4  # words of a topic that names a thing
 
 
@@ -158,9 +139,10 @@ def answer(view: StandInView, text: str) -> str:
     deal = read_deal(view, text)
     priced = _priced(view, deal)
     first = priced if deal.named and deal.kind != "about" else ""
-    first = known if intent.key in FIRST and not (intent.key == "where" and memory) else first
+    first = known if intent.key in FIRST and not (intent.key in PLACES and memory) else first
     reply = first or memory or ("" if view.is_foreign else priced) or known or priced
-    if not reply and asks and intent.say and not view.is_foreign:
+    near = text in view.scene.vectors or not language.finds("yes_no", text)
+    if not reply and asks and intent.say and near and not view.is_foreign:
         # A phrase of a kind tells less than what surely is about the question.
         reply = view.best(view.find(text, view.of(KNOWN), sure=not view.scene.vectors))
     if reply:
@@ -182,11 +164,8 @@ def certain_answer(view: StandInView, text: str) -> str:
     own = line is not None and line.speaker == view.speaker
     if seen or (line and own and (line.is_certain or text.rstrip().endswith("?"))):
         return seen or told(view, text)
-    if intent.tells and (known := view.known(text, intent.sources, intent)):
-        return known
-    every = [] if view.is_foreign else view.of(CERTAIN)
-    own_and_lore = [item for item in every if item.text != view.character.identity]
-    return view.best(view.find(text, own_and_lore, sure=bool(intent.say)))
+    known = view.known(text, intent.sources, intent) if intent.tells else ""
+    return known or ("" if intent.say else view.known(text, CERTAIN))
 
 
 def _sought(view: StandInView, intent: Intent, text: str) -> str:
@@ -228,22 +207,30 @@ def _to_question(view: StandInView, text: str) -> str:
     about_you = language.finds("about_you", text)
     every = [] if view.is_foreign else view.of(KNOWN)
     reply = view.best(view.find(text, every, sure=about_you and not view.scene.vectors))
-    reply = reply or (_at_hand(view, text) if language.finds("asks_place", text) else "")
     kind = "" if reply else view.nearest_kind(text, "examples", ALIKE)
     handler = HANDLERS.get(kind) if kind != "where" else None
     reply = reply or (handler(view, text, "") if handler else "")
-    titled = [item for item in every if {*language.content(item.title)} & {*language.content(text)}]
-    titled = [item for item in titled if not (item.guarded or language.finds("yes_no", text))]
-    reply = reply or view.best([(1.0, item) for item in titled])
-    if reply:
-        return reply
-    supposes = about_you and language.finds("supposes", text)
-    words = view.phrase("denied_self" if supposes else "unknown")
-    known = [item.title for item in view.of(("lore",)) if item.title and not item.guarded]
-    titles = [*dict.fromkeys(known)][:MOST_TOPICS]
-    within = [lowered(title) if title.split()[0] in TITLED else title for title in titles]
-    offer = view.phrase("ask_of", topics=view.listed(within, "or")) if titles else ""
-    return words if supposes or view.repeats(offer) else f"{words} {offer}".strip()
+    return reply or _nearest(view, text)
+
+
+def _nearest(view: StandInView, text: str) -> str:
+    """Return that a question cannot be answered, and what is nearest to it, if that is near."""
+    lines = view.of(REMARKED) if view.is_open else []
+    if view.language.finds("mine", text):
+        lines += [line for line in view.told if line.speaker == view.speaker]
+    lines = [line for line in lines if not line.guarded and line.text != view.character.identity]
+    rule, fits = view.likeness(text, lines)
+    fits = [fit - LESS.get(line.source, 0) for fit, line in zip(fits, lines, strict=True)]
+    best = max(fits, default=0.0)
+    if best >= rule.near and not view.repeats((line := lines[fits.index(best)]).text):
+        key = "uncertain" if line.source == "told" else "nearest"
+        fact = view.phrase(key, fact=view.spoken(line).rstrip(".! ")[:QUOTED])
+        return fact if best >= ALONE * rule.near else f"{view.phrase('unknown')} {fact}"
+    about_you = view.language.finds("about_you", text) and view.language.finds("supposes", text)
+    unknown = view.phrase("denied_self" if about_you else "unknown")
+    titles = dict.fromkeys(i.title for i in view.of(("lore",)) if i.title and not i.guarded)
+    offer = view.phrase("ask_of", topics=view.listed([*titles][:MOST_TOPICS], "or"))
+    return f"{unknown} {offer}" if titles and not view.repeats(offer) else unknown
 
 
 def _to_statement(view: StandInView, text: str) -> str:
@@ -253,15 +240,21 @@ def _to_statement(view: StandInView, text: str) -> str:
     if comma and is_name and called.lower() not in view.language.vocabulary:
         return view.phrase("not_here", other=called)
     if view.language.finds("order", text):
-        return view.phrase("request_not")
+        return told(view, text) or view.phrase("request_not")
     name = view.language.name_in(text)
     if name:
         return view.phrase("met", value=name)
-    known = view.of(("self", "never", "lore", "want"))
-    passages = len(view.language.content(text)) > 1 and view.find(text, known, sure=True)
-    if passages and not view.repeats(passages[0][1].text):
-        return view.spoken(passages[0][1])
-    return view.phrase(view.nearest_kind(text, "reactions", REACTED) or "remark")
+    kind = view.nearest_kind(text, "reactions", REACTED) or "remark"
+    known = view.of(REMARKED) if view.is_open else []
+    known = [item for item in known if item.text != view.character.identity]
+    rule, fits = view.likeness(text, known)
+    least = 0.0 if kind in ("remark", "noted") else 1 - min(REMARKED.values())
+    over = [fit / rule.sure - REMARKED[item.source] for fit, item in zip(fits, known, strict=True)]
+    if max(over, default=-1.0) < least:
+        return view.phrase(kind)
+    best = known[over.index(max(over))]
+    spoken = view.phrase("sought") if best.source == "want" else view.spoken(best)
+    return view.phrase(kind) if view.repeats(spoken) else spoken
 
 
 # --- what the character is, and what is here ------------------------------------------------------
@@ -276,12 +269,8 @@ def _greet(view: StandInView, text: str, topic: str) -> str:
 
 
 def _identity(view: StandInView, text: str, topic: str) -> str:
-    """Return who the character is, or whether it is what the speaker asked for."""
-    character, content = view.character, view.language.content
-    if topic:
-        held = set(content(topic)) & set(content(character.identity))
-        return view.phrase("yes_fact" if held else "no_fact", fact=character.identity)
-    reply = view.best([(1.0, Passage(character.identity, "self"))])
+    """Return who the character is."""
+    reply = view.best([(1.0, Passage(view.character.identity, "self"))])
     named = view.name.split()[0].lower() in reply.lower() or view.name.lower() in view.own_talk
     return reply if reply and named else f"{view.phrase('ask_name')} {reply}".strip()
 
@@ -305,12 +294,10 @@ def _goal(view: StandInView, text: str, topic: str) -> str:
 
 
 def _story(view: StandInView, text: str, topic: str) -> str:
-    """Return a tale, or news, that was not told lately: a piece of lore or a note, no price."""
-    price = view.character.language.intent("price").tells
-    known = [item for item in view.of(("lore", "note")) if not item.guarded]
-    fits = [item.text for _, item in view.find(text, view.of(("lore",)))]
-    tales = fits or [item.text for item in known if not (price and price.search(item.text))]
-    tales = tales or [item.text for item in view.of(("self",))[1:]]
+    """Return a tale, or news, that was not told lately: a piece of lore or a note."""
+    fits = [item for _, item in view.find(text, view.of(("lore",)))]
+    known = fits or view.of(("lore", "note")) or view.of(("self",))[1:]
+    tales = [item.text for item in known if not item.guarded]
     tale = next((tale for tale in rotated(tales, view.seed) if not view.repeats(tale)), "")
     reply = view.spoken(Passage(tale, "lore")) if tale else ""
     return view.phrase("tale" if tale else "tale_none", fact=reply) if reply == tale else reply
@@ -318,8 +305,6 @@ def _story(view: StandInView, text: str, topic: str) -> str:
 
 def _where_is(view: StandInView, text: str, topic: str, none: str = "not_here") -> str:
     """Return where somebody or something is: here, carried, along a way, or told of."""
-    if set(plain_words(topic)) & set(plain_words(view.name)):
-        return view.phrase("it_is_me")
     here = match_name(topic, view.situation.people)
     if here:
         return view.phrase("right_here", other=view.called(here))
@@ -341,8 +326,6 @@ def _at_hand(view: StandInView, text: str) -> str:
 def _exits(view: StandInView, text: str, topic: str) -> str:
     """Return where an exit leads, or which exits there are."""
     exit_name = match_name(topic, view.situation.exits)
-    if topic and not exit_name and (known := view.known(text, ("self", "lore"))):
-        return known
     if not exit_name:
         parts, joint = map(exit_parts, view.situation.exits), view.language.data["joints"]["to"]
         ways = ((name, leads * (leads.lower() != name.lower())) for name, leads in parts)

@@ -7,44 +7,15 @@ from dataclasses import replace
 
 from twisted.internet.defer import inlineCallbacks
 
+from evennia_ai import messages
 from evennia_ai.config import ModelProfile
-from evennia_ai.contrib.stand_in import words
+from evennia_ai.contrib.stand_in import languages, requests, transcript, words
 from evennia_ai.contrib.stand_in.answers import answer, certain_answer, texts_of
-from evennia_ai.contrib.stand_in.languages import (
-    COURTESIES,
-    ENGLISH,
-    GERMAN,
-    HOSTILE,
-    read,
-    read_languages,
-)
-from evennia_ai.contrib.stand_in.languages import language_of as known_language
-from evennia_ai.contrib.stand_in.requests import (
-    PRICED,
-    asks_prices,
-    read_deal,
-    refusal,
-    requested_action,
-)
+from evennia_ai.contrib.stand_in.languages import COURTESIES, ENGLISH, GERMAN, HOSTILE, read
 from evennia_ai.contrib.stand_in.steps import ONE_CALL, Calls, Errand, done, words_for_step
-from evennia_ai.contrib.stand_in.transcript import (
-    HeardLine,
-    StandInRequest,
-    TranscriptToolCall,
-    read_source,
-)
+from evennia_ai.contrib.stand_in.transcript import StandInRequest, read_source
 from evennia_ai.contrib.stand_in.view import StandInView, read_request
-from evennia_ai.messages import (
-    MARK,
-    NOOP,
-    PERCEIVED,
-    SAY,
-    SPEECH,
-    WHISPER,
-    LLMReply,
-    ToolCallRequest,
-    make_message,
-)
+from evennia_ai.messages import NOOP, SAY, SPEECH, WHISPER, LLMReply
 from evennia_ai.policy.compaction.summary import newest_within
 from evennia_ai.policy.conversation.requested_acts import READ_CHARS, RequestedAct, compiled
 from evennia_ai.policy.facts.check import Fact, as_bullets, extract_facts, without_address
@@ -63,7 +34,12 @@ RECENT = 3  # emotes that are not made again
 MOST_ANSWERS, LONGEST = 2, 330  # characters of two answers
 UNKNOWN_TONGUES = SNOWBALL.keys() - {ENGLISH, GERMAN}
 EMPTY = ("remark", "unknown")  # phrases that say nothing beside others
-TOLD_ANEW = PRICED | {"hours", "exits", "way_to", "where"}  # kinds that are answered each time
+TOLD_ANEW = requests.PRICED | {
+    "hours",
+    "exits",
+    "way_to",
+    "where",
+}  # kinds that are answered each time
 HEADING = "Context"
 ROOM_PART, INPUT_PART = 0.65, 0.5  # shares of a summary's limit, and of what it summarises
 ENTRY_TOKENS, MOST_NOTED = 400, 2
@@ -76,7 +52,7 @@ class StandIn:
     """
 
     def __init__(self, files: Iterable[str] = ()) -> None:
-        self._languages = read_languages(tuple(files))
+        self._languages = languages.read_languages(tuple(files))
 
     @inlineCallbacks
     def complete(self, request: LLMRequest, profile: ModelProfile) -> Coroutine[LLMReply]:
@@ -107,12 +83,12 @@ class StandIn:
             return LLMReply(" ".join(dict.fromkeys(filter(None, facts))), model=MODEL)
         if done(view.transcript.acts, SAY) or done(view.transcript.acts, WHISPER):
             return _with_calls(_still("I have said what I could"))  # it does not try again
-        if any(map(asks_prices, views)):
+        if any(map(requests.asks_prices, views)):
             return _with_calls((("prices", {}),))
         for item in views:
             hostile = any(item.language.key_of(text) in HOSTILE for text in item.sentences)
             deaf = hostile or not item.language.full or item.speaker in request.assistants
-            requested = None if deaf else requested_action(item)
+            requested = None if deaf else requests.requested_action(item)
             if requested:
                 return _act(view, views, item, requested)
         return _speak(view, [(item, *_words_for(item)) for item in views], ())
@@ -125,11 +101,6 @@ def _act(
     acts = view.transcript.acts
     step = Errand(requested, view.situation, acts, view.scene.tools).next_step()
     if not step.end:
-        walks = any(name == "move" for name, _ in step.calls) and not done(acts, "move")
-        private = all(line.private for line in view.scene.lines)
-        if walks and "emote" in view.scene.tools and not (done(acts, "emote") or private):
-            emote = words.lowered(item.phrase("sets_off", who=words.in_sentence(item.speaker)))
-            return _with_calls((("emote", {"text": emote}), *step.calls))
         return _with_calls(step.calls)
     ended = words_for_step(item, requested, step)
     views = [item] if step.end.endswith("_alone") else views
@@ -137,7 +108,7 @@ def _act(
     return _speak(view, replies, step.calls)
 
 
-def _words_for_act(view: StandInView, acts: Sequence[TranscriptToolCall]) -> str:
+def _words_for_act(view: StandInView, acts: Sequence[transcript.TranscriptToolCall]) -> str:
     """Return what to say of the last of a turn's acts, "" for one that needs no words."""
     act = acts[-1]
     if act.name not in {*ONE_CALL, "give", "move"}:
@@ -151,13 +122,13 @@ def _words_for_act(view: StandInView, acts: Sequence[TranscriptToolCall]) -> str
 
 def _by_speaker(view: StandInView) -> list[StandInView]:
     """Return a view for each speaker, and another for their whispers, in order."""
-    grouped: dict[tuple[str, bool], list[HeardLine]] = {}
+    grouped: dict[tuple[str, bool], list[transcript.HeardLine]] = {}
     for line in view.scene.lines:
         grouped.setdefault((line.speaker, line.private), []).append(line)
     return [_heard_of(view, lines) for lines in grouped.values()]
 
 
-def _heard_of(view: StandInView, lines: Sequence[HeardLine]) -> StandInView:
+def _heard_of(view: StandInView, lines: Sequence[transcript.HeardLine]) -> StandInView:
     """Return the view of one speaker's lines, without called names, a greeting as one sentence."""
     spoken = [line.text[:READ_CHARS] for line in lines if line.kind in SPEECH]
     own = view.answering(lines[0], " ".join(spoken or [line.text for line in lines]))
@@ -225,9 +196,10 @@ def _answers(view: StandInView) -> list[str]:
         return [answer(view, text) for text in view.sentences[:1]]
     made: list[str] = []
     for text in _weighed(view):
-        if language_of(text) in UNKNOWN_TONGUES and not read_deal(view, text).named:
+        known = view.asked_of(text)[0].key or requests.read_deal(view, text).named
+        if language_of(text) in UNKNOWN_TONGUES and not known:
             return [replace(view, language=view.character.language).phrase("no_tongue")]
-        reply = refusal(view, text) or answer(view, text)
+        reply = requests.refusal(view, text) or answer(view, text)
         fits = not made or len(" ".join([*made, reply])) <= LONGEST
         if reply and fits and reply not in " ".join(made):
             made = [*(other for other in made if other not in reply), reply]
@@ -299,7 +271,9 @@ def _still(reason: str) -> Calls:
 
 def _with_calls(calls: Calls, content: str = "") -> LLMReply:
     made = tuple(
-        ToolCallRequest(f"offline{number}", name, json.dumps(arguments, ensure_ascii=False))
+        messages.ToolCallRequest(
+            f"offline{number}", name, json.dumps(arguments, ensure_ascii=False)
+        )
         for number, (name, arguments) in enumerate(calls)
     )
     return LLMReply(content, made, "tool_calls" if made else "stop", model=MODEL)
@@ -312,7 +286,9 @@ def act_autonomously(view: StandInView) -> Calls:
     """Return the calls of one small act, or a ``noop``."""
     texts = [s.text for s in view.transcript.heard if s.kind in SPEECH]
     own = view.character.language
-    spoken = known_language(texts[-1], view.languages) if texts and own.code == ENGLISH else None
+    spoken = (
+        languages.language_of(texts[-1], view.languages) if texts and own.code == ENGLISH else None
+    )
     view = replace(view, language=spoken or own)
     tool, text = _welcome(view)
     idle = view.transcript.deeds[-1:] == ["emote"] and not view.transcript.since
@@ -376,5 +352,11 @@ def summarise(scene: StandInRequest) -> str:
 
 def _facts_in(lines: Iterable[str], name: str) -> tuple[Fact, ...]:
     """Return the facts in lines of a prompt, such as ``Ann says: ...``."""
-    rows = ((line, PERCEIVED if line.startswith(MARK) else "") for line in lines if line)
-    return extract_facts([make_message("user", line, evidence=how) for line, how in rows], name)
+    rows = (
+        (line, messages.PERCEIVED if line.startswith(messages.MARK) else "")
+        for line in lines
+        if line
+    )
+    return extract_facts(
+        [messages.make_message("user", line, evidence=how) for line, how in rows], name
+    )

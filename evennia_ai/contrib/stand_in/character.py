@@ -10,8 +10,6 @@ from evennia_ai.policy.conversation.persona_and_lore import Persona
 from evennia_ai.policy.conversation.requested_acts import compiled
 
 APART = r"; (?=(?:\S+ ){5})"  # what stands alone behind a semicolon: more than a few words
-# Words of "I am Ann, the cook of the fort, who lives alone." that falls apart, and of its begin.
-LONG, NAMED = 12, 4
 TONES = ("warm", "terse")  # keys of the language's rules; phrases may have variants for each
 
 
@@ -82,11 +80,7 @@ class _Rules:
         if known:
             names = self.language.pattern("voice", "next_person").split(whole[known.end() :])
             return [ended(f"{known[0]}{name}") for name in names]
-        joint, apart = self.language.pattern("voice", "next_clause"), self.find("apart", whole)
-        if apart and len(whole.split()) > LONG and len(whole[: apart.start()].split()) > NAMED:
-            verb = self.verb(apart["verb"]) if apart["verb"] else "am"
-            rest = self.possessives(whole[apart.end() :]).strip()
-            return [ended(whole[: apart.start()]), f"{self.forms['i']} {verb} {rest}"]
+        joint = self.language.pattern("voice", "next_clause")
         parts = [whole] if self.find("subordinate", whole) else joint.split(whole)
         return [ended(capitals(part)) for part in parts]
 

@@ -22,17 +22,17 @@ QUOTES = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"'})
 CHAT_WORD = re.compile(r"(?<![\w'-])[A-Za-z]+\d?(?![\w'-])")
 WORD, ESCAPE = re.compile(r"[^\W\d_]{2,}"), re.compile(r"\\\w")
 # Kinds of sentences that need no answer beside others.
-COURTESIES = frozenset("greet thanks sorry yes no praise laugh silence plead kidding".split())
+COURTESIES = frozenset("greet thanks sorry yes no praise".split())
 HOSTILE = frozenset("inject authority crime threat insult".split())
-WISHED = frozenset("task ask_doing ask_goal state favour".split())  # kinds that a goal answers
+WISHED = frozenset("task ask_goal favour".split())  # kinds that a goal answers
 
 
 @dataclass(frozen=True)
 class Intent:
     """A kind of sentence and its phrases; `answers` may say more.
 
-    ``tells`` finds the sentences that answer it, which share a word with the line if ``exact``,
-    ``drop`` aside; ``implies`` are words of a refusal for it.
+    ``tells`` finds the sentences that answer it, which must be near the line if ``exact``;
+    ``implies`` are words of a refusal for it.
     """
 
     key: str = ""
@@ -41,12 +41,11 @@ class Intent:
     tells: BoundedPattern | None = None
     exact: bool = False
     implies: str = ""
-    drop: str = ""
 
     @property
     def sources(self) -> tuple[str, ...]:
         """Return the sources of `passages.Passage` that may answer it."""
-        return ("self", "never", "lore", *(("want",) if self.key in WISHED else ()))
+        return ("self", "never", "lore", "ware", *(("want",) if self.key in WISHED else ()))
 
 
 @dataclass(frozen=True, eq=False)

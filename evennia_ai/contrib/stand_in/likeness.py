@@ -23,8 +23,8 @@ class AnswerRule(NamedTuple):
     know this". A line's worth is its likeness, less
     ``crowd`` times its likeness to its nearest three, since what many say tells nothing of anybody,
     and more by ``length`` times the logarithm of its words. ``same`` is how like each other lines
-    of one subject are; ``known`` is for persona and lore, ``alone`` for the best of these if it is
-    nearer by ``margin`` than the next, ``sure`` for what answers unasked.
+    of one subject are; ``known`` is for persona and lore, ``near`` for what is told with "I do not
+    know", ``sure`` for what answers unasked.
     """
 
     told: float
@@ -33,20 +33,15 @@ class AnswerRule(NamedTuple):
     crowd: float
     length: float
     same: float
+    near: float
     known: float
-    alone: float
-    margin: float
     sure: float
 
 
 # Of what three strangers told, by meaning, 50 % is answered and 4 % wrongly; of questions about
 # what they had not told, 23 %, with "I only know this" where that is uncertain.
-BY_MEANING = AnswerRule(
-    0.66, 0.8, 3.0, 0.3, 0.08, same=0.7, known=0.4, alone=0.36, margin=0.1, sure=0.55
-)
-BY_WORDS = AnswerRule(
-    0.5, 0.5, 0.0, 0.0, 0.0, same=0.5, known=0.54, alone=0.54, margin=0.0, sure=0.8
-)
+BY_MEANING = AnswerRule(0.66, 0.8, 3.0, 0.3, 0.08, same=0.7, near=0.2, known=0.38, sure=0.55)
+BY_WORDS = AnswerRule(0.5, 0.5, 0.0, 0.0, 0.0, same=0.5, near=2.0, known=0.54, sure=0.8)
 
 
 def likeness(

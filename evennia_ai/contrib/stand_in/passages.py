@@ -12,12 +12,11 @@ from evennia_ai.contrib.stand_in.transcript import (
     Transcript,
     TranscriptLine,
 )
-from evennia_ai.contrib.stand_in.words import an, capitals, sentences
+from evennia_ai.contrib.stand_in.words import an, capitals, lowered, sentences
 from evennia_ai.policy.conversation.requested_acts import exit_parts
 from evennia_ai.policy.facts.check import without_address
 
 SHORT = 5  # words of a courtesy that says nothing else
-LONGEST = 240  # characters of two sentences that stay together
 LONGEST_TITLE = 60
 LEAST_WORDS = 3  # of a line or sentence that tells something
 SPOKEN = frozenset({"say", "whisper", "acted"})
@@ -25,7 +24,7 @@ SPOKEN = frozenset({"say", "whisper", "acted"})
 
 @dataclass(frozen=True)
 class Passage:
-    """Knowledge; ``source`` is self, want, never, lore, exit, seen, note or told, ``title`` finds it."""
+    """Knowledge; ``source`` is self, ware, want, never, lore, exit, seen, note or told, ``title`` finds it."""
 
     text: str
     source: str
@@ -57,9 +56,9 @@ def read_known(
     for source, texts in own:
         yield from (Passage(text, source) for text in texts)
     for entry in scene.lore:
-        yield from _lore(entry, character.language)
+        yield from _lore(entry)
     for name, price in transcript.goods.items():
-        yield Passage(price_line(name, price), "self")
+        yield Passage(price_line(name, price), "ware")
     here, form = scene.situation, character.language.data.get("forms", {}).get("way", "")
     for name, place in map(exit_parts, here.exits if form else ()):
         yield Passage(capitals(form.format(name, place or name)), "exit")
@@ -72,17 +71,14 @@ def price_line(name: str, price: str) -> str:
     return f"{capitals(an(name))} costs {price}."
 
 
-def _lore(entry: str, language: Language) -> Iterator[Passage]:
-    """Yield a piece of lore as passages of one or two sentences with its title."""
+def _lore(entry: str) -> Iterator[Passage]:
+    """Yield a piece of lore as passages of a sentence with its title."""
     title, colon, text = entry.partition(": ")
     if not colon or len(title) > LONGEST_TITLE or "." in title:
         title, text = "", entry
-    before = ""
-    for part in sentences(text):
-        whole = f"{before} {part}".strip()
-        joins = before and language.finds("pronoun_first", part) and len(whole) <= LONGEST
-        yield Passage(whole if joins else part, "lore", title)
-        before = part
+    if title.split(" ")[0] in ("The", "A", "An"):
+        title = lowered(title)  # as it stands within a sentence
+    yield from (Passage(part, "lore", title) for part in sentences(text))
 
 
 def uncalled(sentence: str, name: str, language: Language) -> str:

@@ -236,8 +236,8 @@ def number_in(price: str) -> int:
 # Kinds of sentences that ask for a shop's prices.
 PRICED = frozenset({"price", "wares", "buy", "food", "drink"})
 NO_WISH = frozenset(
-    "nature inject crime threat insult authority story news secret_of joke invite keep_it recall_all "
-    "said_by propose offer_thing farewell bribe come_in gratis haggle price".split()
+    "nature inject crime threat insult authority story news keep_it recall_all said_by farewell "
+    "bribe come_in gratis haggle price".split()
 )
 
 
@@ -305,7 +305,7 @@ def read_meant(view: StandInView, text: str) -> RequestedAct | None:
         at_hand = next(filter(kind.search, names), "") if kind else ""
         vague = kind or language.pattern("requests", "anything").search(act.item)
         return replace(act, item=at_hand) if at_hand else None if vague else act
-    if act.act == "give" and match_name(act.item, view.known_people):
+    if act.act == "give" and match_name(act.item, view.others):
         return None
     return act
 

@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
-from evennia_ai.contrib.stand_in.languages import ENGLISH, language_of, read
+from evennia_ai.contrib.stand_in.languages import ENGLISH, read
+from evennia_ai.contrib.stand_in.passages import Passage
 from evennia_ai.contrib.stand_in.requests import kind_of, number_in
 from evennia_ai.contrib.stand_in.transcript import TranscriptToolCall
 from evennia_ai.contrib.stand_in.view import StandInView
@@ -85,8 +86,6 @@ class Errand:
             return ActionStep(end="go_not", slots=slots)
         if not self.requested.back or len(made) > 1:
             return ActionStep(end="go_back" if self.requested.back else "go_done", slots=slots)
-        if len(tried) > 1:
-            return ActionStep(end="go_stuck", slots=slots)
         opposite = read(ENGLISH).data["opposites"].get(name.lower(), "")
         exits = [exit_parts(way)[0] for way in self.now.exits]
         back = next((way for way in exits if way.lower() == opposite), exits[0] if exits else "")
@@ -148,8 +147,6 @@ def words_for_step(view: StandInView, requested: RequestedAct, step: ActionStep)
         return _words_for_look(view, slots)
     if step.end == "give_done" and requested.to not in {view.speaker, view.who}:
         return view.phrase("give_other", **slots)
-    if step.end == "have_not" and view.language.key_of(requested.text) == "not_sold":
-        return view.phrase("not_sold")
     if step.end == "have_not":
         other = view.listing("instead", "", map(view.thing, view.situation.carrying[:3]))
         sold = view.known(bare, ("self", "lore"), view.language.intent("buy"))
@@ -162,8 +159,6 @@ def _words_for_look(view: StandInView, slots: Mapping[str, str]) -> str:
     seen = SEEN_LABELS.sub("", slots["why"].partition(": ")[2] or slots["why"]).strip()
     if not seen or read(ENGLISH).pattern("results", "nothing").search(seen):  # tools speak English
         return view.known(slots["item"], ("lore", "self")) or view.phrase("look_not", **slots)
-    written = language_of(seen, view.languages) or view.language
-    if written is not view.language and written.full:
-        return replace(view, language=written).phrase("foreign", fact=ended(seen))
-    words = view.phrase("look_done", **{**slots, "fact": ended(seen)})
-    return view.phrase("again", fact=ended(seen)) if view.repeats(words) else words
+    fact = view.spoken(Passage(ended(seen), "seen"))
+    words = view.phrase("look_done", **{**slots, "fact": fact})
+    return view.phrase("again", fact=fact) if view.repeats(words) else words

@@ -20,14 +20,12 @@ from evennia_ai.contrib.stand_in.transcript import (
 )
 from evennia_ai.messages import Situation
 from evennia_ai.policy.conversation.persona_and_lore import PER_RULE, UNTOLD, breaks_rule
-from evennia_ai.policy.conversation.requested_acts import match_name
 from evennia_ai.policy.texts import plain_words
 
 FRESH_LINES = 12  # of the character's own, within which no sentence is said twice
 ADDRESS = re.compile(r"^\{who\}, |, \{who\}(?= ?[.,:;!?])")
 SLOT = re.compile(r"\{(\w+)\}")
-# What likeness to a line with the one before it counts less, and must be without that one.
-BEFORE, ITSELF = 0.1, 0.25
+BEFORE = 0.1  # that likeness to a line with the one before it counts less
 # Least likeness to an example of a kind, where patterns tell another one, and if nothing else is
 # known.
 MEANT, SURELY, ALIKE = 0.5, 0.65, 0.42
@@ -39,10 +37,11 @@ HALF, ALL_BUT = 0.5, 0.6  # of a rule's words that a text about it has, without 
 # How much more the nearest to it must be like a question to be told, by its source; and how near
 # to it what was told is left out.
 PLAINER, LEFT_OUT = {"self": 0.3, "told": 0.3, "lore": 0.15}, 0.15
+PLAINLY = 0.1  # how much plainer one must ask whom anything is forbidden to speak of
 AS_GOOD = 0.93  # least share of the best likeness to be told instead of what was said before
 # What passages of a source count less as answers to questions.
-LESS = {"want": 0.1, "never": 0.1, "exit": 0.1, "seen": 0.05}
-KNOWN = ("self", "exit", "want", "never", "lore", "seen", "note")
+LESS = {"want": 0.1, "never": 0.1, "exit": 0.1, "seen": 0.05, "told": -0.05}
+KNOWN = ("self", "ware", "exit", "want", "never", "lore", "seen", "note")
 Scored = list[tuple[float, Passage]]
 
 
@@ -72,10 +71,8 @@ class StandInView:
 
     def answering(self, line: HeardLine, text: str) -> Self:
         """Return the view that answers a line's speaker in the language of a text."""
-        before = [row.text for row in self.transcript.heard if row.speaker == line.speaker]
-        plain = map(read(ENGLISH).plain, (text, *reversed(before)))
-        known = (language_of(part, self.languages) for part in plain)
-        language = next(filter(None, known), self.character.language)
+        known = language_of(read(ENGLISH).plain(text), self.languages)
+        language = known or self.character.language
         who = language.name_in(text) or self.called(line.speaker)
         return replace(self, speaker=line.speaker, who=who, private=line.private, language=language)
 
@@ -83,6 +80,11 @@ class StandInView:
     def is_foreign(self) -> bool:
         """Return True if the answer's language is not that of persona and lore."""
         return self.language is not self.character.language
+
+    @property
+    def is_open(self) -> bool:
+        """Return True if what is only near a line may be told: nothing is to be kept back."""
+        return not (self.is_foreign or self.silent or self.scene.persona.never)
 
     @property
     def others(self) -> list[str]:
@@ -105,16 +107,6 @@ class StandInView:
     def of(self, sources: Iterable[str]) -> list[Passage]:
         """Return the passages of these sources."""
         return [passage for passage in self.passages if passage.source in sources]
-
-    @cached_property
-    def known_people(self) -> list[str]:
-        """Return the names of those here, and those that persona and lore hold within a sentence."""
-        own = {*plain_words(self.name), *plain_words(self.situation.place)}
-        inside = self.character.language.pattern("patterns", "named")
-        texts = (item.text for item in self.of(("self", "want", "lore")))
-        known = (name for text in texts for name in inside.findall(text))
-        named = (name for name in known if own.isdisjoint(plain_words(name)))
-        return list(dict.fromkeys([*self.others, *named]))
 
     def spelled(self, text: str) -> str:
         """Return a text whose unknown words are spelled as the nearest in the names of things here."""
@@ -285,44 +277,27 @@ class StandInView:
 
         Those of an intent need no likeness; what is asked of a person must name them.
         """
-        meant = self.meant(text)
         if intent:
-            lines = [item for item in lines if self._tells(intent, item, text)]
-        if intent and intent.exact:  # it names a ware
-            lines = self._sharing(meant, intent.drop, lines)
+            lines = [item for item in lines if self._tells(intent, item)]
         if text not in self.scene.vectors and not intent and self.language.finds("yes_no", text):
-            named = match_name(text, self.known_people)  # more than the name must be shared
-            lines, sure = self._sharing(text, named, lines) if named else lines, not named
+            sure = True
         rule, fits = self.likeness(text, lines)
-        if meant != text:
-            in_talk = self.likeness(meant, lines)[1]
-            likely = zip(fits, in_talk, strict=True)
-            least = ITSELF if text in self.scene.vectors else 0.0
-            fits = [max(fit, other - BEFORE) if fit >= least else fit for fit, other in likely]
+        if text not in self.scene.vectors:
+            in_talk = self.likeness(self.meant(text), lines)[1]
+            fits = [max(fit, other - BEFORE) for fit, other in zip(fits, in_talk, strict=True)]
         if not intent:
             less = [LESS.get(passage.source, 0) + passage.guarded for passage in lines]
             fits = [fit - part for fit, part in zip(fits, less, strict=True)]
-        best, *others = sorted(fits, reverse=True)[:2] or [0.0]
-        stands_out = best >= max([0.0, *others]) + rule.margin
-        least = -1.0 if intent else rule.sure if sure else rule.alone if stands_out else rule.known
+        least = rule.sure if sure else rule.known + PLAINLY * bool(self.silent)
+        least = least if not intent else least / 2 if intent.exact else -1.0
         scored = [(fit, item) for fit, item in zip(fits, lines, strict=True) if fit >= least]
         return sorted(scored, key=lambda item: -item[0])
 
-    def _sharing(self, text: str, without: str, passages: Sequence[Passage]) -> list[Passage]:
-        """Return the passages that share a word with a text, other than some words."""
-        content = self.language.content
-        stems = set(content(text)).difference(content(without))
-        return [item for item in passages if stems.intersection(content(item.searched))]
-
-    def _tells(self, intent: Intent, passage: Passage, text: str) -> bool:
-        """Return True for what answers an intent; if that asks of the character, for its own only."""
+    def _tells(self, intent: Intent, passage: Passage) -> bool:
+        """Return True for what answers an intent."""
         kinds = filter(None, (language.intent(intent.key).tells for language in self.languages))
         bare = passage.text.replace(self.name, "")
-        if not any(kind.search(bare) for kind in kinds):
-            return False
-        finds = self.language.finds
-        of_it = intent.key.startswith("ask_") and passage.source == "lore"
-        return not of_it or finds("subject_i", passage.text) or finds("mine", passage.text)
+        return any(kind.search(bare) for kind in kinds)
 
     def meant(self, text: str) -> str:
         """Return a line that points back, "and how does it work?", behind what it points at."""

@@ -63,7 +63,7 @@ def test_who_knows_nothing_near_says_what_it_can_tell_of():
     assert "the fair" in reply and "May" not in reply
 
 
-def test_what_may_have_changed_is_told_behind_what_was_told_first():
+def test_what_may_have_changed_is_told_as_it_was_told_last():
     old, new, line = "my sister lives in Rye", "she moved to Ham", "where does my sister live?"
     talk = Talk("Mira", Persona("You are Mira."), PLACE, tools=frozenset({"say"}))
     for text in (old, "the ale is weak", new, line):
@@ -73,7 +73,7 @@ def test_what_may_have_changed_is_told_behind_what_was_told_first():
     request = StandInRequest("Mira", Persona("You are Mira."), (heard,), PLACE,
                              messages=talk.messages, tools=talk.tools, vectors=vectors)  # fmt: skip
     (call,) = StandIn().think(request).tool_calls
-    assert call.arguments.index("Rye") < call.arguments.index("Ham")
+    assert "Ham" in call.arguments and "Rye" not in call.arguments
 
 
 @pytest.mark.parametrize(
