@@ -113,8 +113,8 @@ def lines_to(context: ToolContext) -> list[ChatMessage]:
     for message in reversed(latest):
         is_said = message["metadata"].get("evidence") == CLAIMED
         if is_said and message["metadata"]["speaker"] in context.askers:
-            words = next((text for text in unread if text in message["content"]), None)
-            if words is not None:
+            texts = [text for text in unread if text and message["content"].endswith(text)]
+            if words := max(texts, key=len, default=""):
                 unread.remove(words)
                 lines += [] if calls_another(words, context.character) else [message]
     return lines[::-1]

@@ -139,3 +139,15 @@ def test_only_who_is_addressed_agrees_and_it_says_so_once(town, game, ann):
             assert len(said) == 1 and answer in said[0], (line, said)
         else:
             assert not [text for text in said if "Agreed" in text], (line, said)
+
+
+def test_a_bystander_takes_over_nothing_that_was_asked_of_another(town, game, ann, bob):
+    brannoc = game.assistant("Brannoc", town.tavern)
+    town.go(bob.character, town.square)
+    town.go(bob.character, town.tavern)  # an arrival has no words
+    ann.do("say Mira, meet me at the old gate at dusk.")
+    game.run(3)
+    ann.do("say Brannoc, is the mill haunted?")
+    game.run(3)
+    assert len(town.records()) == 1 and town.records(brannoc) == []
+    assert not [line for line in ann.heard() if line.startswith('Brannoc says, "Agreed')]
