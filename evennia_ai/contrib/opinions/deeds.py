@@ -58,7 +58,6 @@ def record_deed(  # noqa: PLR0913  # all but four have defaults
     person: Any,
     kind: str,
     reason: str,
-    line: int | None = None,
     *,
     key: str = "",
     audience: Audience | None = None,
@@ -73,7 +72,6 @@ def record_deed(  # noqa: PLR0913  # all but four have defaults
         person: who did it, an object or its dbref.
         kind: a deed of the rules, such as "theft"; another changes nothing.
         reason: what was done, in words that follow a name: "took your purse".
-        line: the number of the message that tells of it, if any.
         key: what tells this deed from all others, such as "bet 7": the same key counts once.
         audience: dbrefs of those who alone may know it; None for everybody.
         authors: those whose words the reason quotes; by default the person.
@@ -101,7 +99,6 @@ def record_deed(  # noqa: PLR0913  # all but four have defaults
         thing=thing,
         audience=None if audience is None else sorted(audience),
         speakers=sorted(authors or {dbref}),
-        source_seqs=[] if line is None else [line],
         source_type="observation",
     )
 
