@@ -11,7 +11,6 @@ from evennia_ai.contrib.command_tools.allowed import (
     AllowedCommand,
     read_command,
     read_commands,
-    write_commands,
 )
 from evennia_ai.contrib.command_tools.game_commands import (
     TRIED,
@@ -97,7 +96,7 @@ class CmdAICommands(AICommand):
         try:
             added = read_command(self.rhs)
             others = [item for item in allowed_commands(character) if item.form != added.form]
-            written = write_commands([*others, added])
+            written = "; ".join(item.written for item in (*others, added))
             read_commands(written)
         except ConfigError as error:
             raise UsageError(clean_output(str(error))) from error
@@ -129,10 +128,11 @@ class CmdAICommands(AICommand):
         character = self.find_typed()
         form = " ".join(self.rhs.split()).lower()
         commands = allowed_commands(character)
-        left = [item for item in commands if form not in (item.form.lower(), item.written.lower())]
+        texts = {item.written: (item.form.lower(), item.written.lower()) for item in commands}
+        left = [written for written, names in texts.items() if form not in names]
         if len(left) == len(commands):
             raise UsageError(f"{self.name} has no such command. |waicommands {self.name}|n lists.")
-        self.script.mind.settings.write({"allowed_commands": write_commands(left)})
+        self.script.mind.settings.write({"allowed_commands": "; ".join(left)})
         self.msg(f"{self.name} may not use it any more.")
 
     def do_try(self) -> Dialogue:

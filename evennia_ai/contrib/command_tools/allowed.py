@@ -1,8 +1,7 @@
 """Which commands a character may use: what a builder writes, read and compared with a line."""
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from unicodedata import category
 
@@ -37,6 +36,7 @@ class AllowedCommand:
         most: uses within ``within_s`` seconds; 0 is unlimited.
         lock: lock functions that everybody must pass whose words may have caused the command.
         is_game_text: True if the command shows no words of players.
+        written: all this as a builder wrote it.
     """
 
     form: str
@@ -44,6 +44,7 @@ class AllowedCommand:
     within_s: int = 0
     lock: str = FOR_EVERYBODY
     is_game_text: bool = False
+    written: str = field(default="", compare=False)
 
     @property
     def head(self) -> str:
@@ -68,23 +69,6 @@ class AllowedCommand:
         _, *pieces = SLOT.split(self.form)
         fits = all(map(may_fill, values, pieces[::2], pieces[1::2]))
         return tuple(values) if match and fits else None
-
-    @property
-    def written(self) -> str:
-        """Return the command as a builder writes it."""
-        details = [
-            f"{self.most} per {period(self.within_s)}" if self.most else "",
-            f"for {self.lock}" if self.lock != FOR_EVERYBODY else "",
-            GAME_TEXT if self.is_game_text else "",
-        ]
-        return ", ".join(filter(None, [self.form, *details]))
-
-
-def period(seconds: int) -> str:
-    """Return a time as a limit tells it, such as "hour" or "30 minutes"."""
-    unit = next(name for name in reversed(SECONDS) if seconds % SECONDS[name] == 0)
-    number = seconds // SECONDS[unit]
-    return unit if number == 1 else f"{number} {unit}s"
 
 
 def may_fill(value: str, slot: str, after: str) -> bool:
@@ -123,7 +107,7 @@ def read_command(written: str) -> AllowedCommand:
             "After a comma may stand: 3 per hour; for perm(Smith); game text. <spoon|ring> takes "
             "one of these."
         )
-    command = AllowedCommand(form)
+    command = AllowedCommand(form, written=", ".join([form, *details]))
     for detail in details:
         command = with_detail(command, detail.strip())
     return command
@@ -156,11 +140,6 @@ def read_commands(written: str) -> tuple[AllowedCommand, ...]:
     if len(commands) > MOST_COMMANDS:
         raise ConfigError(f"A character may use at most {MOST_COMMANDS} commands.")
     return commands
-
-
-def write_commands(commands: Iterable[AllowedCommand]) -> str:
-    """Return commands as the setting has them."""
-    return "; ".join(command.written for command in commands)
 
 
 @dataclass(frozen=True)
