@@ -20,7 +20,7 @@ from evennia_ai.llm.fields_beside import (
     objects_in,
     parse_body,
 )
-from evennia_ai.messages import Delta, LLMReply, Sent, ToolCallRequest, Usage
+from evennia_ai.messages import Delta, LLMReply, Sent, ToolCallRequest
 from evennia_ai.policy.replies.reply_reader import CUT_OFF
 from evennia_ai.policy.replies.streaming_json import PartialJson, whole_characters
 from evennia_ai.policy.replies.text_tool_calls import ARGUMENT_KEYS, MOST_CALLS
@@ -161,11 +161,13 @@ class ReplyBody:
                 calls[call_id] = ToolCallRequest(call_id, *act, self._sent_with(call))
         reasons = [self._finish_reasons[number] for number in sorted(self._finish_reasons)]
         is_cut_off = any(map(CUT_OFF_REASONS.search, reasons))
+        # Some servers send zeros after a good usage.
+        usages = (read_usage({**self._told, "usage": usage}) for usage in reversed(self._usages))
         return LLMReply(
             content="".join(self._words),
             tool_calls=tuple(calls.values()),
             finish_reason=CUT_OFF if is_cut_off else next(iter(reasons), "stop"),
-            usage=self._usage(),
+            usage=next(filter(None, usages), None) or read_usage(self._told),
             model=as_text(self._told.get("model")),
             timings=read_timings(as_dict(self._told.get("timings"))),
             sent=self._beside.sent_with("", {}),
@@ -179,11 +181,6 @@ class ReplyBody:
 
     def _sent_with(self, call: PartialToolCall) -> Sent:
         return self._beside.sent_with(call.id, call.beside)
-
-    def _usage(self) -> Usage | None:
-        """Return the last plausible usage; some servers send zeros after a good one."""
-        usages = (read_usage({**self._told, "usage": usage}) for usage in reversed(self._usages))
-        return next(filter(None, usages), None) or read_usage(self._told)
 
     def _add(self, chunk: Fields) -> list[Delta]:
         self.chunks += bool(chunk)

@@ -125,21 +125,15 @@ def load_table(data: Mapping[str, Any]) -> tuple[ErrorRule, ...]:
 
     def sign(name: str, value: Any) -> Any:
         if name in ("statuses", "never"):
-            return statuses_of(data["statuses"][value] if isinstance(value, str) else value)
+            spans = data["statuses"][value] if isinstance(value, str) else value
+            ends = (str(span).partition("-") for span in spans)  # of ``500-599``
+            return frozenset(n for a, _, b in ends for n in range(int(a), int(b or a) + 1))
         if isinstance(value, str) and name not in ("means", "by"):
             return filled(value)
         return tuple(map(filled, value)) if isinstance(value, list) else value
 
     rows = ({name: sign(name, value) for name, value in row.items()} for row in data["row"])
     return tuple(ErrorRule(**{**row, "means": ErrorKind[row["means"]]}) for row in rows)
-
-
-def statuses_of(spans: Collection[int | str]) -> frozenset[int]:
-    """Return statuses, some of them given as ``500-599``."""
-    ends = (str(span).partition("-") for span in spans)
-    return frozenset(
-        status for first, _, last in ends for status in range(int(first), int(last or first) + 1)
-    )
 
 
 PART = re.compile(r"<(\w+)>")

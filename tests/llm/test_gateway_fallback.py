@@ -115,12 +115,15 @@ def test_half_of_the_time_is_left_to_the_fallback():
 
 @pytest.mark.usefixtures("transport")
 @pytest.mark.parametrize("stream", [True, False])
-@pytest.mark.parametrize("begun", [None, [], [delta(content="Good ")]])
-def test_a_silent_server_leaves_its_time_to_the_fallback(pump, loop_thread, begun, stream):
+@pytest.mark.parametrize(
+    ("begun", "ending"),
+    [(None, ""), ([], "silent"), ([], "alive"), ([delta(content="Good ")], "silent")],
+)
+def test_a_silent_server_leaves_its_time_to_the_fallback(pump, loop_thread, begun, ending, stream):
     hall = socket.create_server(("127.0.0.1", 0))  # accepts, and sends nothing
     address = f"http://127.0.0.1:{hall.getsockname()[1]}/v1"
     if begun is not None:
-        hall = Server((200, events(*begun, end=""), (), "silent"))
+        hall = Server((200, events(*begun, end=""), (), ending))
         address = hall.base_url
     spare = Server((200, native("say"), ()))
     limits = GatewayLimits(retry=RetryLimits(max_attempts=1, least_time_s=0.0))

@@ -299,21 +299,16 @@ def last_object(text: str) -> Any:
 def calls_with(name: str, arguments: Any, tools: Tools) -> list[Call]:
     """Return the call as a list of one; empty if the arguments are a schema or cannot be read."""
     # A bare string is the tool's first required text.
+    properties = tools[name].get("properties", {})
     if isinstance(arguments, str):
         value = LooseReader(arguments, STEPS).read(0) if arguments[:1] == "{" else None
-        key = text_parameter(tools[name])
+        needed = filter(properties.__contains__, tools[name].get("required", ()))
+        key = next((key for key in needed if is_text(properties[key])), "")
         arguments = value[0] if value else {key: arguments} if key else None
     if not isinstance(arguments, dict):
         return []
-    known = tools[name].get("properties", {})
-    is_schema = "properties" in arguments and "properties" not in known
+    is_schema = "properties" in arguments and "properties" not in properties
     return [] if is_schema else [(name, as_json(arguments))]
-
-
-def text_parameter(schema: Mapping[str, Any]) -> str:
-    """Return the name of a tool's first required text parameter, "" if it has none."""
-    known = schema.get("properties", {})
-    return next((key for key in schema.get("required", ()) if is_text(known.get(key, {}))), "")
 
 
 def is_text(schema: Mapping[str, Any]) -> bool:

@@ -286,31 +286,31 @@ def write_items(items: Iterable[Item], bearing: Collection[str] = ()) -> list[Wi
             role = wire[-1]["role"]
             wire[-1] = words(role, JOINTS[role].join(same))
             same = []
-        if isinstance(item, WireToolCall) and item.step in bearing:
-            goes_on = bool(acts) and acts[-1].step == item.step
+        if isinstance(item, WireToolCall):
+            goes_on = bool(acts) and acts[-1].step == item.step and item.step in bearing
             acts = [*acts, item] if goes_on else [item]
             del wire[len(wire) - goes_on * len(acts) :]  # the message and its results so far
-            wire += with_sent(acts)
+            wire += with_sent(acts, item.step in bearing)
             continue
         acts = []
-        if isinstance(item, WireToolCall):
-            call = {name: value for name, value in item.call.items() if name != "sent"}
-            result = {"role": TOOL, "tool_call_id": call["id"], "content": item.result}
-            wire += [{"role": ASSISTANT, "content": "", "tool_calls": [call]}, result]
-        elif item:
+        if item:
             wire.append(item)
     return wire
 
 
-def with_sent(acts: Sequence[WireToolCall]) -> list[WireMessage]:
-    """Return the calls of one reply as a message with what was sent beside them, and results."""
+def with_sent(acts: Sequence[WireToolCall], is_bearing: bool) -> list[WireMessage]:
+    """Return the calls of one reply as a message, and results.
+
+    What was sent beside them goes along, if they are ``bearing``.
+    """
     calls: dict[str, dict[str, Any]] = {}
     for act in acts:
         own = {name: act.call[name] for name in ("id", "type", "function")}
-        sent_id = act.sent.get("id", "")
+        sent = act.sent if is_bearing else NOTHING_SENT
+        sent_id = sent.get("id", "")
         call_id = sent_id if sent_id and sent_id not in calls else own["id"]
-        calls[call_id] = {**own, **act.sent.get("call", {}), "id": call_id}
-    fields = (act.sent["message"] for act in acts if act.sent.get("message"))
+        calls[call_id] = {**own, **sent.get("call", {}), "id": call_id}
+    fields = (act.sent["message"] for act in acts if is_bearing and act.sent.get("message"))
     message: Mapping[str, Any] = next(fields, {})
     results = zip(calls, acts, strict=True)
     return [
