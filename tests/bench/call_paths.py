@@ -141,14 +141,13 @@ def measure_gateway(base_url: str, calls: int, at_a_time: int, count: int, strea
     client = OpenAIClient(thread, {})
     gateway = ModelGateway(reactor, {"openai": client}, GatewayLimits(max_in_flight=at_a_time))
     profile = ModelProfile("stub", "openai", MODEL, base_url)
-    messages, scene = make_messages(count)
+    messages = make_messages(count)
     figures: dict[str, Any] = {}
     beats: list[float] = []
 
     def ask(number: int) -> Any:
         request = LLMRequest(
             messages,
-            scene,
             TOOLS,
             caller=Caller(str(number % at_a_time)),
             on_call=(lambda _call: None) if streamed else None,
