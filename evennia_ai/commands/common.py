@@ -316,7 +316,7 @@ def choose(name: str, candidates: Iterable[Any], caller: Any) -> Any | None:
     numbered = [obj for place, obj in enumerate(same, 1) if str(place) == number]
     matches = [obj for obj in known if obj.dbref == name] or all_named(name, known, caller)
     if len(matches) > 1:
-        here, shown = caller.location, clean_output(name, NAME_CHARS)
+        here, shown = getattr(caller, "location", None), clean_output(name, NAME_CHARS)
         away = [obj.location not in (None, here) and shown_name(obj.location) for obj in matches]
         where = [f" ({room})" if room else "" for room in away]
         options = ", ".join(f"{shown}-{place}{room}" for place, room in enumerate(where, 1))

@@ -1,14 +1,14 @@
 """``aiknows`` and ``airumour``: who knows what, and rumours that a builder seeds."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from evennia.utils import logger
 from twisted.internet.defer import inlineCallbacks
 
-from evennia_ai.commands.common import AICommand, UsageError
+from evennia_ai.commands.common import AICommand, UsageError, all_assistants, choose
 from evennia_ai.contrib.who_knows.holders import find_holders
-from evennia_ai.contrib.who_knows.rumours import why_untold
+from evennia_ai.contrib.who_knows.rumours import Rumour, why_untold
 from evennia_ai.game.client_text import clean_output, shown_name
 from evennia_ai.policy.read_permissions import PRIVATE_MEMORIES, PUBLIC_MEMORIES, Reader
 from evennia_ai.policy.records.record import Record
@@ -19,7 +19,8 @@ from evennia_ai.store.memory_editor import MemoryEditor
 from evennia_ai.store.names import names_of
 
 NAME, TAG, MINUTE = "who_knows", "rumour", "%Y-%m-%d %H:%M"
-MOST_SHOWN, MOST_LISTED, LINE_CHARS = 6, 20, 200
+MOST_SHOWN, MOST_OF_ONE, MOST_LISTED, LINE_CHARS = 6, 100, 20, 200
+MORE = " more: aiknows "
 
 
 class CmdAIKnows(AICommand):
@@ -27,17 +28,13 @@ class CmdAIKnows(AICommand):
 
     Usage:
       aiknows <words>
+      aiknows <character> = <words>
 
-    Lists every character that knows something with these words: from lines it
-    heard or said, its journal, profiles, goals, lore and persona, and from what
-    others told it. Each result says from whom the character knows it, since when,
-    and whom it may tell.
-
-    A result has all the words, in any form: keys also finds key. The words of a
-    rumour show who heard it from whom. Only admins see what was told in private.
-
-    Example:
-      aiknows silver key
+    Lists every character that knows something with these words, or all that one
+    knows: first what others told it, such as a rumour, then its journal, profiles,
+    goals, lore and persona, then lines it heard or said; questions are left out.
+    Each says from whom it is, since when, and whom the character may tell, and has
+    all the words, in any form. Only admins see what was told in private.
     """
 
     key = "aiknows"
@@ -46,16 +43,23 @@ class CmdAIKnows(AICommand):
 
     @inlineCallbacks
     def run(self) -> Coroutine[None]:
-        if not self.args.strip():
-            raise UsageError("Which words? |waiknows silver key|n")
         lines = yield self.answer(self.args)
         self.tell(lines)
 
     @inlineCallbacks
-    def answer(self, query: str) -> Coroutine[list[str]]:
-        """Find who knows some words; fires with lines."""
-        holders = yield find_holders(self.services, query, self.reader, self.may_edit)
-        return [*holder_lines(self.reader, query.strip(), holders)]
+    def answer(self, args: str) -> Coroutine[list[str]]:
+        """Find who knows some words, or what one knows of them; fires with lines."""
+        *name, query = (part.strip() for part in args.split("=", 1))
+        if not query:
+            raise UsageError("Which words? |waiknows silver key|n")
+        known = {script.character: script for script in all_assistants()}
+        if name:
+            self.read_of = choose(name[0], known, self.caller)
+            if self.read_of is None:
+                raise UsageError("No character with a mind has this name. |waistatus|n lists them.")
+        minds = [known[self.read_of]] if name else known.values()
+        holders = yield find_holders(self.services, query, self.reader, self.may_edit, minds)
+        return [*holder_lines(self.reader, query, holders, MOST_OF_ONE if name else MOST_SHOWN)]
 
 
 class CmdAIRumour(AICommand):
@@ -71,17 +75,13 @@ class CmdAIRumour(AICommand):
     A rumour travels when characters meet: when one walks in, in one room every
     hour of the world, and about once a day if they know each other. Whoever hears
     it knows it a while later, passes it on, and says who told it. What was told
-    in private never travels.
-
-    Without an argument: the rumours, newest first.
+    in private never travels. Without an argument: who knows which from whom.
 
     Switches:
       meet    - let all characters meet once now, without the delay, to try it
       retract - take a rumour back: all who heard it forget it at once. If you gave
-                the number of an entry, the entry stays in the journal.
-
-    Whoever deletes or changes the journal entry takes the rumour back, too. After
-    aimemory/restore, start it again with the number of the entry.
+                the number of an entry, the entry stays in the journal. To delete
+                or change the entry takes the rumour back, too.
 
     Settings of a character (aisetup/set): rumour_delay, how long it waits;
     rumour_loss, how often it leaves a rumour out.
@@ -128,12 +128,12 @@ class CmdAIRumour(AICommand):
 
     def list_rumours(self) -> None:
         rumours = sorted(self.extension(NAME).rumours.by_id.values(), key=lambda r: -r.id)
-        names = names_of({rumour.first for rumour in rumours[:MOST_LISTED]})
-        lines = [
-            f"|w#{rumour.id}|n {clean_output(names.get(rumour.first, rumour.first), 40)}, known to "
-            f"{len(rumour.hearers)}: {clean_output(rumour.record['content'], LINE_CHARS)}"
-            for rumour in rumours[:MOST_LISTED]
-        ]
+        names = names_of({who for item in rumours[:MOST_LISTED] for who in item.hearers})
+        lines = []
+        for rumour in rumours[:MOST_LISTED]:
+            way, words = ", ".join(ways_of(rumour, names)), rumour.record["content"]
+            lines += [f"|w#{rumour.id}|n {clean_output(words, LINE_CHARS)}"]
+            lines += [f"    known to {len(rumour.hearers)}: {clean_output(way, 4 * LINE_CHARS)}"]
         self.msg("\n".join(lines or ["There is no rumour. |wairumour Mira = <text>|n makes one."]))
 
     @inlineCallbacks
@@ -164,19 +164,19 @@ class CmdAIRumour(AICommand):
 
 
 def holder_lines(
-    reader: Reader, query: str, holders: Sequence[tuple[Any, Sequence[Record]]]
+    reader: Reader, query: str, holders: Sequence[tuple[Any, Sequence[Record]]], most: int
 ) -> Iterator[str]:
-    """Yield who holds what, by character."""
+    """Yield who holds what, by character, up to ``most`` of each."""
     count, shown = len(holders), clean_output(query, 60)
-    know = "knows" if count == 1 else "know"
-    yield f'|w{count}|n {know} of "{shown}":' if count else f'Nobody knows of "{shown}".'
+    know = f"|w{count}|n know{'s' * (count == 1)}" if count else "Nobody knows"
+    yield f'{know} of "{shown}"{":" if count else "."}'
     for script, rows in holders:
         yield f"|w{shown_name(script.character)}|n"
-        for row in rows[:MOST_SHOWN]:
+        for row in rows[:most]:
             yield f"  {clean_output(facts_of(reader, row), LINE_CHARS)}"
             yield f"    {clean_output(row['text'], LINE_CHARS)}"
-        if len(rows) > MOST_SHOWN:
-            yield f"  {len(rows) - MOST_SHOWN} more"
+        if len(rows) > most:
+            yield f"  {len(rows) - most}{MORE}|w{script.character.dbref} = {shown}|n"
     if not reader.may(PRIVATE_MEMORIES):
         readers = reader.whose(PRIVATE_MEMORIES).lower()
         yield f"|xWhat was told in private is left out: only {readers} may search it.|n"
@@ -184,6 +184,12 @@ def holder_lines(
 
 def facts_of(reader: Reader, row: Record) -> str:
     """Return a row's facts: "noted, from Ann, since 2026-01-31 12:00; may tell anybody (j12)"."""
-    source = f", from {row['from']}" if row["from"] else ""
+    source = f", from {row['from']}" * bool(row["from"])
     since = f", since {reader.clock(row['since'], MINUTE)}" if row["since"] else ""
-    return f"{row['way']}{source}{since}; may tell {row['to']} ({row['id']})"
+    return f"{row['way']}{source}{since}; may tell {row['to']} ({row['id'].replace(':', ' ', 1)})"
+
+
+def ways_of(rumour: Rumour, names: Mapping[str, str]) -> Iterator[str]:
+    """Yield who knows a rumour, and from whom: "Mira", "Bruno from Mira"."""
+    for who, telling in rumour.hearers.items():
+        yield " from ".join(names.get(name, name) for name in (who, telling.teller) if name)

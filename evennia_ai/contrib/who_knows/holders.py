@@ -8,7 +8,6 @@ from django.db.models import Q
 from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai import models
-from evennia_ai.commands.common import all_assistants
 from evennia_ai.policy.context.projection import part_audience
 from evennia_ai.policy.conversation.persona_and_lore import quests_of, render_persona, why_unknown
 from evennia_ai.policy.facts.terms import sentences_of
@@ -23,11 +22,12 @@ from evennia_ai.ports.extension import memory_sources
 from evennia_ai.scheduling import Coroutine, map_in_slices, yield_to_reactor
 from evennia_ai.store.names import names_in
 from evennia_ai.store.rows import pages
-from evennia_ai.turn.recall import text_of
+from evennia_ai.turn.recall import is_question, text_of
 
 PIECE = 100  # lines or records looked at without a pause
 MOST_TOLD = 20  # of one source of memories
 COLUMNS = ("content", "tool_calls", "speaker_name")
+RANKS = {"told": 0, "heard": 2, "said": 2}  # what is shown first; all else has 1
 
 
 def matches(query: str, text: str) -> bool:
@@ -49,14 +49,14 @@ def candidate_lines(query: str) -> Any:
 
 @inlineCallbacks
 def find_holders(
-    services: Any, query: str, reader: Reader, may_edit: Callable[[Any], bool]
+    services: Any, query: str, reader: Reader, may_edit: Callable[[Any], bool], minds: Iterable[Any]
 ) -> Coroutine[list[tuple[Any, list[Record]]]]:
-    """Find what every mind holds of a query, as far as a reader may see it.
+    """Find what assistants hold of a query, as far as a reader may see it.
 
-    Fires with each assistant that holds something, by name, and its records, oldest first, with
-    ``way`` (how it came to the mind), ``from``, ``to`` (whom it may tell) and ``text``. Who may
-    read no private memories sees nothing of them, not even that they exist, and no records of a
-    character that they may not edit. Fails with StoreUnavailable.
+    Fires with each assistant that holds something, by name, and its records by `RANKS` and age,
+    with ``way`` (how it came to the mind), ``from``, ``to`` (whom it may tell) and ``text``; no
+    line that only asks. Who may read no private memories sees nothing of them, not even that they
+    exist, and no records of a character that they may not edit. Fails with StoreUnavailable.
     """
     put, lines = services.slices.put, defaultdict[int, list[int]](list)
     for page in pages(candidate_lines(query), "assistant_id"):
@@ -64,7 +64,7 @@ def find_holders(
         for row in page:
             lines[row.assistant_id].append(row.id)
     holders: list[tuple[Any, list[Record]]] = []
-    for script in all_assistants():
+    for script in minds:
         yield yield_to_reactor(put)
         records = [*waiting(script, query), *written(script, query)]
         for start in range(0, len(lines[script.id]), PIECE):
@@ -73,17 +73,18 @@ def find_holders(
         if reader.may(PRIVATE_MEMORIES) or may_edit(script.character):
             records += yield recorded(script, query)
             records += yield from_others(script, query)
-        shown = [described(script, record) for record in records if is_seen(record, reader)]
+        seen = (record for record in records if is_seen(record, reader))
+        shown = [described(script, record) for record in seen if not is_question(record)]
         reader.count(PRIVATE_MEMORIES, sum(record["audience"] is not None for record in shown))
         if shown:
-            holders.append((script, sorted(shown, key=lambda record: str(record["since"] or ""))))
+            shown.sort(key=lambda row: (RANKS.get(row["way"], 1), str(row["since"] or "")))
+            holders.append((script, shown))
     return holders
 
 
 def is_seen(record: Record, reader: Reader) -> bool:
-    is_talk = LINE in (record.get("kind"), record["id"].partition(":")[0])
     private = record["audience"] is not None
-    return reader.may(words_kind(private) if is_talk else memory_kind(private))
+    return reader.may(words_kind(private) if record.get("kind") == LINE else memory_kind(private))
 
 
 def logged(script: Any, query: str, seqs: Iterable[int]) -> Iterator[Record]:
@@ -102,7 +103,8 @@ def waiting(script: Any, query: str) -> Iterator[Record]:
         if matches(query, f"{row.speaker_name} {row.text}"):
             audience = row.audience if row.private and not row.repeatable else None
             origin = {"from": row.speaker_name, "timestamp": row.at.isoformat()}
-            yield made("heard", f"{LINE}:new {row.id}", row.text, audience, **origin)
+            line = {"kind": LINE, "words": row.text}
+            yield made("heard", "not read yet", row.text, audience, **origin, **line)
 
 
 def written(script: Any, query: str) -> Iterator[Record]:

@@ -12,8 +12,8 @@ from twisted.internet import reactor
 from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.assistant_script import AssistantScript
-from evennia_ai.commands.common import log_private_reading
-from evennia_ai.contrib.who_knows.commands import CmdAIKnows
+from evennia_ai.commands.common import UsageError, log_private_reading
+from evennia_ai.contrib.who_knows.commands import MORE, CmdAIKnows
 from evennia_ai.policy.read_permissions import PUBLIC_MEMORIES, Reader
 from evennia_ai.scheduling import Coroutine, GameBusy, GameThread
 from evennia_ai.web import staff_page
@@ -29,6 +29,8 @@ def knows(request: Any) -> HttpResponse:
     words = request.GET.get("words", "")[:MOST_CHARS]
     try:
         lines = game.ask(search, request.user.pk, words, wait_s=WAIT_S)
+    except UsageError as error:
+        lines = [(str(error), "")]
     except GameBusy as error:
         return HttpResponse(str(error), status=503)
     services, values = AssistantScript.shared_services, {"words": words, "lines": lines}
@@ -36,8 +38,8 @@ def knows(request: Any) -> HttpResponse:
 
 
 @inlineCallbacks
-def search(account: int, words: str) -> Coroutine[list[str]]:
-    """Search as `aiknows` does, on the reactor's thread; may fail with PermissionDenied."""
+def search(account: int, words: str) -> Coroutine[list[tuple[str, str]]]:
+    """Search as `aiknows` does; fires with lines and what shows more. May be refused."""
     user, services = AccountDB.objects.get(id=account), AssistantScript.shared_services
     command = CmdAIKnows(caller=next(iter(user.get_all_puppets()), user))
     if services is None or services.store_trouble or not command.has_permission("Builder"):
@@ -46,8 +48,9 @@ def search(account: int, words: str) -> Coroutine[list[str]]:
     if not command.reader.may(PUBLIC_MEMORIES):
         raise PermissionDenied
     lines = (yield command.answer(words)) if words.strip() else []
-    log_private_reading(command.reader, None, f"web page, account #{account}: aiknows")
-    return [strip_ansi(line) for line in lines]
+    log_private_reading(command.reader, command.read_of, f"web page, account #{account}: aiknows")
+    parts = [strip_ansi(line).partition(MORE) for line in lines]
+    return [(f"{line} more" if more else line, more) for line, _, more in parts]
 
 
 urlpatterns = [path("knows/", knows, name=PAGE)]

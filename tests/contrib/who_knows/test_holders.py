@@ -9,6 +9,7 @@ from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import PermissionDenied
 from django.urls import include, path
 
+from evennia_ai.commands.common import all_assistants
 from evennia_ai.contrib.who_knows import EXTENSION, page
 from evennia_ai.contrib.who_knows.holders import find_holders, matches
 from evennia_ai.policy.conversation.persona_and_lore import LoreEntry
@@ -42,7 +43,8 @@ def holders(game, who_knows):
     def holders(query, permission="Admin"):
         ranks = ["Builder", "Admin"]
         reader = Reader(DEFAULTS, lambda asked: ranks.index(asked) <= ranks.index(permission))
-        found = game.result(find_holders(game.service, query, reader, lambda _who: True), 0.01)
+        minds = all_assistants()
+        found = game.result(find_holders(game.service, query, reader, bool, minds), 0.01)
         return {script.character.key: rows for script, rows in found}
 
     return holders
@@ -153,7 +155,26 @@ def test_staff_type_it_and_a_builder_learns_nothing_of_secrets(game, town, ann, 
     assert told.replace("dagger", "unicorn") == ask(bea, "aiknows unicorn")
     assert "Weather bores" not in ask(bea, "aiknows weather")  # she may not edit Mira
     assert "Which words" in ask(bea, "aiknows")
+    assert "No character" in ask(bea, "aiknows Nobody = dagger")
     assert "There is no rumour" in ask(bea, "airumour/retract 9")
+
+
+def test_what_others_told_comes_first_and_no_question_is_knowledge(
+    game, town, ann, admin, meet, who_knows, ask
+):
+    seed(who_knows, town["Bruno"], "The mill is haunted.")
+    for number in range(7):
+        ann.do(f"say Mira, the mill was haunted {number} days ago")
+    ann.do("say Mira, is the mill haunted?")
+    game.run(2)
+    meet()
+    told = ask(admin, "aiknows mill haunted")
+    of_mira = told[told.index("|wMira|n") if "|wMira|n" in told else told.index("Mira\n") :]
+    assert of_mira.splitlines()[1].strip().startswith("told, from Bruno"), told
+    assert "is the mill" not in told and "new" not in told
+    assert f"2 more: aiknows {town['Mira'].dbref} = mill haunted" in of_mira
+    told = ask(admin, "aiknows Mira = mill haunted")
+    assert "Bruno\n" not in told and "6 days ago" in told and " more: " not in told
 
 
 @pytest.mark.parametrize(
@@ -199,6 +220,14 @@ def test_the_page_shows_staff_the_same(game, town, ann, admin, bea, monkeypatch,
     assert "only Ann: told in private" in get(admin, "dagger").content.decode()
     assert "Nobody knows of" in get(bea, "dagger").content.decode()
     assert "has no journal entries yet. What others told it" in admin.told("aimemory Otto")
+    for number in range(7):
+        ann.do(f"say Mira, the weather is fine on day {number}")
+    game.run(2)
+    dbref = town["Mira"].dbref
+    more = f'<a href="?words=%23{dbref[1:]}%20%3D%20weather">  2 more</a>'
+    assert more in get(admin, "weather").content.decode()
+    assert "on day 6" in get(admin, f"{dbref} = weather").content.decode()
+    assert "No character with a mind" in get(admin, "Nobody = weather").content.decode()
     shown = get(bea, "weather").content.decode()
     links = re.findall(r'<a href="(/ai/[^"]*)"( aria-current="page")?>', shown)
     both = [("/ai/", ""), ("/ai/knows/", ' aria-current="page"')]

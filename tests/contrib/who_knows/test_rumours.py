@@ -50,7 +50,7 @@ def test_a_builder_seeds_a_rumour_and_sees_it_travel(
     assert "Bruno told you" in line and MILL in line
     (line,) = recalls(bruno, "haunted mill")
     assert "Mira told you" in line
-    assert "known to 3" in ask(admin, "airumour")
+    assert "known to 3: Mira, Bruno from Mira, Vera from Bruno" in ask(admin, "airumour")
     told = ask(admin, "aiknows haunted mill")
     assert "3 know of" in told and "told, from Bruno" in told
     assert "Taken back from 3 characters." in ask(admin, f"airumour/retract {number}")
