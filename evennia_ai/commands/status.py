@@ -4,8 +4,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from twisted.logger import Logger
-
 from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.commands import common
 from evennia_ai.commands.common import AICommand, as_sentence, told_apart
@@ -28,8 +26,6 @@ from evennia_ai.sleep import step_texts
 from evennia_ai.store import reports
 from evennia_ai.store.attributes import read_attribute, script_of
 from evennia_ai.store.call_records import cached_on, use_on
-
-log = Logger()
 
 AWAKE = frozenset({"awake", "thinking"})
 TITLES = ("Assistant", "Where", "Mode", "Model", "Context", "Queue", "Calls", "Tokens")
@@ -183,7 +179,7 @@ class CmdAIStatus(AICommand):
                     f"Model {lane.name}",
                     f"paused for {lane.paused_s:.0f} s more{instead}: {error}",
                 )
-        yield from self.problems_of_extensions()
+        yield from services.problems_told(reader)
         yield from (("Settings, fix this", complaint) for complaint in services.complaints)
         yield from (("Database", sentence) for sentence in damage.values())
         yield from (("Disk", sentence) for sentence in full_disks())
@@ -196,13 +192,6 @@ class CmdAIStatus(AICommand):
         ):
             if trouble:
                 yield subject, reader.show(ERRORS, trouble, "error")
-
-    def problems_of_extensions(self) -> Iterator[Problem]:
-        for tell in self.services.problems:
-            try:
-                yield from list(tell(self.reader))
-            except Exception:  # noqa: BLE001  # an extension may raise anything
-                log.failure("evennia_ai: an extension cannot tell aistatus what is wrong")
 
     def unanswered_today(self) -> Iterator[Problem]:
         midnight = self.services.now().replace(hour=0, minute=0, second=0, microsecond=0)

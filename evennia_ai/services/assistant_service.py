@@ -5,7 +5,7 @@
 
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
@@ -125,6 +125,14 @@ class AssistantService(Service):
 
     def now(self) -> datetime:
         return datetime.fromtimestamp(self._wall_seconds(), UTC)
+
+    def problems_told(self, reader: Reader) -> Iterator[tuple[str, str]]:
+        """Yield what extensions tell that is wrong: what it concerns, and a sentence."""
+        for tell in self.problems:
+            try:
+                yield from list(tell(reader))
+            except Exception:  # noqa: BLE001  # an extension may raise anything
+                log.failure("evennia_ai: an extension cannot tell aistatus what is wrong")
 
     def is_quiet(self) -> bool:
         lanes = self.gateway.lanes

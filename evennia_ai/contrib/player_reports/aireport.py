@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import evennia
 from evennia.utils import logger
 
 from evennia_ai.commands.common import AICommand, UsageError, all_assistants, choose, page_number
@@ -37,7 +38,8 @@ For admins:
   aireport/close <number>
 
 Shows the open or the closed reports, and one with the lines that its writer
-heard. The server's log notes who reads a report. |wforgetme|n deletes the
+heard. Admins in the game are told of a new one; |waistatus|n counts those that
+are open. The server's log notes who reads a report. |wforgetme|n deletes the
 reports of whoever is forgotten."""
 
     def get_help(self, caller: Any, cmdset: Any) -> str:
@@ -68,6 +70,10 @@ reports of whoever is forgotten."""
         number = rows.add_report(script.id, now, by, reason, seqs)
         logger.log_sec(f"aireport: report {number} of {script.character.dbref} by {by[0]}")
         self.msg(text("report_done", name=name))
+        puppets = {session.puppet for session in evennia.SESSION_HANDLER.get_sessions()}
+        for person in puppets - {None, self.caller}:
+            if self.access(person, "staff"):
+                person.msg(f"A player has reported {name}: |waireport/show {number}|n")
 
     def find_reported(self, name: str) -> Any:
         characters = {script.character: script for script in all_assistants()}
@@ -102,6 +108,8 @@ reports of whoever is forgotten."""
         for row in messages:
             lines += [message_line(row, name, self.reader), *[mark] * (row["id"] == marked)]
         lines += [f"|x{gone} of the lines are deleted.|n"] if gone else []
+        if not report.closed_at:
+            lines.append(f"To close it: |waireport/close {report.id}|n")
         self.msg("\n".join(lines))
 
     def do_close(self) -> None:

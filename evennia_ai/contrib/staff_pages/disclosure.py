@@ -40,10 +40,10 @@ EVENT_STATES: Mapping[str, str] = {
     "noted": "no answer needed",
     "ambient": "names nobody, and others are there",
 }
-FINISHED: Mapping[str, str] = {"stop": "complete", "length": "cut off", "tool_calls": "with acts"}
+FINISHED: Mapping[str, str] = {"stop": "complete", "length": "cut off", "tool_calls": "tool calls"}
 PURPOSES: Mapping[str, str] = {
     "tick_event": "an answer",
-    "tick_autonomous": "acting unasked",
+    "tick_autonomous": "acting by itself, nobody had spoken to it",
     "agreed_act": "an act that was agreed to",
     "tried_act": "a builder who tried a tool",
     "excuse": "the fallback line",

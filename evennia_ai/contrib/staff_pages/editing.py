@@ -51,7 +51,7 @@ class PersonaForm(forms.Form):
         super().__init__(*args, **kwargs)
         for name, what in setup.PERSONA_FIELDS.items():
             label = what.capitalize() + ", one on a line" * (name in LISTS)
-            self.fields[name] = area(label, 8 if name == "text" else 2)
+            self.fields[name] = area(label, 12 if name == "text" else 2)
 
     def clean(self) -> dict[str, Any]:
         data = self.cleaned_data
@@ -66,7 +66,7 @@ class SettingForm(forms.Form):
     """One setting and its new value."""
 
     setting = forms.ChoiceField(choices=[("", "Choose one"), *((one, one) for one in FIELDS)])
-    value = forms.CharField(required=False, max_length=1_000, label="Value; none to inherit it")
+    value = forms.CharField(required=False, max_length=1_000, label="Value; empty to inherit it")
 
 
 class NoteForm(forms.Form):

@@ -204,7 +204,8 @@ class Relations(StaffPage, TemplateView):
         best = sorted(relations, key=lambda relation: -relation[1])[:RELATIONS_SHOWN]
         names = names_of(record["entity"] for record, _ in best)
         rows = [shown_relation(record, familiar, names) for record, familiar in best]
-        return super().get_context_data(rows=rows, left_out=len(relations) - len(rows), **values)
+        values |= {"left_out": len(relations) - len(rows), "opinions": access.extension("opinions")}
+        return super().get_context_data(rows=rows, **values)
 
 
 @inlineCallbacks

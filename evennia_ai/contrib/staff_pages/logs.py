@@ -66,13 +66,13 @@ class TurnFilter(forms.Form):
     since = forms.DateField(required=False, widget=DATE)
     until = forms.DateField(required=False, widget=DATE)
     outcome = forms.ChoiceField(
-        required=False, label="End", choices=[("", "any"), *TURN_ENDS.items()]
+        required=False, label="How it ended", choices=[("", "in any way"), *TURN_ENDS.items()]
     )
     tool = forms.CharField(required=False, max_length=64)
     tokens = forms.IntegerField(required=False, min_value=0, max_value=10**9, label="Tokens from")
     marks = [("", "with or without"), *((one, one) for one in MARKS), (ANY, "good or bad")]
     mark = forms.ChoiceField(required=False, choices=marks)
-    orders = [("", "as it fits"), ("newest", "newest first"), ("oldest", "oldest first")]
+    orders = [("", "newest; talks oldest"), ("newest", "newest first"), ("oldest", "oldest first")]
     order = forms.ChoiceField(required=False, choices=orders)
 
 

@@ -35,7 +35,8 @@ class Overview(StaffPage, ListView):
     def get_context_data(self, **values: Any) -> Row:
         context = super().get_context_data(**values)
         rows = context["object_list"]
-        states, lanes, queue, stopped = game.ask(read_states, [row["id"] for row in rows])
+        ids = [row["id"] for row in rows]
+        states, lanes, queue, problems = game.ask(read_states, ids, self.reader)
         names = {str(row["id"]): row["name"] for row in self.object_list}
         assistants = [{**row, **state} for row, state in zip(rows, states, strict=True)]
         today = datetime.now(UTC).date()
@@ -46,7 +47,7 @@ class Overview(StaffPage, ListView):
             "assistants": with_figures(assistants, waiting, today, self.reader),
             "lanes": [{**lane, "error": error_text(lane["error"], self.reader)} for lane in lanes],
             "queue": [f"{names.get(item.assistant, 'The game')} {item}" for item in queue],
-            "stopped": page_text(stopped),
+            "problems": [(page_text(of, 120), page_text(problem)) for of, problem in problems],
             **chart_values(use_by_day(today)),
             "waiting": sum(waiting.values()),
             "use": use,
@@ -56,8 +57,10 @@ class Overview(StaffPage, ListView):
 
 
 @inlineCallbacks
-def read_states(ids: Sequence[int]) -> Coroutine[tuple[list[Row], list[Row], list[Any], str]]:
-    """Read the state of assistants in time slices, of endpoints, who waits, and why all stopped."""
+def read_states(
+    ids: Sequence[int], reader: Reader
+) -> Coroutine[tuple[list[Row], list[Row], list[Any], list[tuple[str, str]]]]:
+    """Read the state of assistants in time slices, of endpoints, who waits, and what is wrong."""
     shared = services()
     states = yield map_in_slices(shared.slices.put, ids, state_of, piece=1)
     lanes = shared.gateway.lanes
@@ -71,7 +74,8 @@ def read_states(ids: Sequence[int]) -> Coroutine[tuple[list[Row], list[Row], lis
         }
         for lane in lanes
     ]
-    return states, endpoints, lanes.queue(), shared.switched_off
+    stopped = [("All are stopped", shared.switched_off)] if shared.switched_off else []
+    return states, endpoints, lanes.queue(), [*stopped, *shared.problems_told(reader)]
 
 
 def state_of(assistant: int) -> Row:

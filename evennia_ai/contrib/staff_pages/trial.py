@@ -42,7 +42,7 @@ class TrialForm(forms.Form):
     """A line, and the model profiles that answer it; the talk so far comes signed."""
 
     line = forms.CharField(max_length=1_000, label="Say to the character")
-    whisper = forms.BooleanField(required=False, label="Whisper it")
+    whisper = forms.BooleanField(required=False, label="Whisper")
     first = forms.ChoiceField(label="Model profile")
     second = forms.ChoiceField(required=False, label="Beside it")
     talk = forms.CharField(required=False, widget=forms.HiddenInput)

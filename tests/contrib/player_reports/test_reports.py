@@ -5,6 +5,7 @@ from evennia.contrib.base_systems.ingame_reports import ReportsCmdSet
 from evennia.utils import logger
 
 from evennia_ai.models import Report
+from evennia_ai.policy.read_permissions import DEFAULTS, Reader
 from tests.game import conftest as scene
 from tests.game.test_interoperability import Place
 from tests.scripted import call
@@ -66,6 +67,24 @@ def test_staff_reads_the_lines_that_the_reporter_heard(talk, ann, bob, mira, adm
 def test_players_cannot_read_reports(talk, bob, ann, line):
     ann.do("aireport Mira = rude")
     assert "There is no switch" in bob.told(line)
+
+
+def test_admins_hear_of_a_report_until_it_is_closed(talk, ann, bob, admin, game, service):
+    game.player("Bea", ann.character.location, permissions=["Builder"])
+    admin.forget()
+    bob.forget()
+    ann.do("aireport Mira = rude")
+    number = Report.objects.get().id
+    assert f"A player has reported Mira: aireport/show {number}" in "\n".join(admin.heard())
+    assert "reported" not in "\n".join(bob.heard())
+    assert "1 open report: aireport/list" in admin.told("aistatus")
+    for has, seen in ((lambda _: True, True), (lambda _: False, False)):
+        problems = list(service.problems_told(Reader(DEFAULTS, has)))
+        assert ("1 open report" in str(problems)) is seen, problems
+    assert f"aireport/close {number}" in admin.told(f"aireport/show {number}")
+    admin.do(f"aireport/close {number}")
+    assert "open report" not in admin.told("aistatus")
+    assert "aireport/close" not in admin.told(f"aireport/show {number}")
 
 
 def test_a_report_of_nobody_asks_whom(ann):

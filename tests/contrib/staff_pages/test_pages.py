@@ -48,8 +48,11 @@ def test_the_overview_shows_state_use_money_and_why_all_are_stopped(lived, servi
     use = {"calls": 1, "prompt_tokens": 900, "priced_tokens": 900, "money": 1_230_000}
     day = datetime.now(UTC).date()
     DailyUse.objects.create(assistant_id=lived.assistant.id, day=day, profile="hosted", **use)
+    service.problems.append(lambda reader: [("Players", "1 <i>report</i>")] * reader.has("Admin"))
+    service.problems.append(lambda reader: 1 / 0)
     service.switch_off("for the <b>night</b>")
     text = Browser(admin).text()
+    assert "Players: 1 &lt;i&gt;report&lt;/i&gt;" in text
     assert "<dt>Money today</dt><dd>1.23 USD</dd>" in text
     assert "All are stopped: for the &lt;b&gt;night&lt;/b&gt;" in text
     (lane,) = service.gateway.lanes

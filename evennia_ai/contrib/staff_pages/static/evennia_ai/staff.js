@@ -6,6 +6,17 @@
     if (document.hidden) event.preventDefault();
   });
 
+  // A form whose answer takes a while says so, also after the browser's "back".
+  function showWaiting(waits) {
+    document.querySelectorAll("form.wait").forEach(function (form) {
+      form.setAttribute("aria-busy", waits);
+    });
+  }
+  document.addEventListener("submit", function (event) {
+    if (event.target.matches("form.wait")) showWaiting(true);
+  });
+  addEventListener("pageshow", function () { showWaiting(false); });
+
   function colour(name) {
     return getComputedStyle(document.body).getPropertyValue(name).trim();
   }
