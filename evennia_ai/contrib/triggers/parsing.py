@@ -22,7 +22,7 @@ SECONDS = {"second": 1, "minute": 60, "hour": 3_600, "day": 86_400, "week": 604_
 HALVES = {"half": 50, "third": 33, "quarter": 25}
 PARTS = {"night": ("dusk", "dawn"), "day": ("dawn", "dusk")}
 HOW = (
-    "Write, for example, |wwhen somebody enters: say Welcome, $who!; limit once per person|n Or "
+    "Write, for example, |wwhen somebody enters: say Welcome, $who!; limit once per person|n. Or "
     "one who leaves, says, takes, drops, gives, uses, attacks, hits, misses, kills or flees, or "
     "|wwhen hit below 50 %|n, |wat dusk|n or |wevery hour|n. See |whelp aitrigger|n."
 )
