@@ -89,6 +89,7 @@ I hear too many questions just now. Give me a breath, then ask again?"""
     "drops": gettext_noop("{actor} drops {item}."),
     "puts": gettext_noop("{actor} puts {item} in {container}."),
     "gives": gettext_noop("{actor} gives {item} to {receiver}."),
+    "to_you": gettext_noop("you"),  # the receiver of "gives"
     "opens": gettext_noop("{actor} opens {item}."),
     "closes": gettext_noop("{actor} closes {item}."),
     "locks": gettext_noop("{actor} locks {item}."),
@@ -138,7 +139,7 @@ I hear too many questions just now. Give me a breath, then ask again?"""
     "confirm_refused": gettext_noop("You forbid it. Nothing is done."),
     "confirm_late": gettext_noop("Nothing waits for your answer any more."),
     "confirm_done": gettext_noop("({name} has done what was allowed.)"),
-    "confirm_failed": gettext_noop("({name} could not do what was allowed.)"),
+    "confirm_failed": gettext_noop("({name} could not do that: {reason})"),
     "confirm_unknown": gettext_noop(
         "({name} may or may not have done what was allowed; it does not try again.)"
     ),
@@ -220,6 +221,14 @@ as you would to anybody:
 
 Use the name where several people are present. Once you are
 talking you need not repeat it."""
+    ),
+    "help_shop": gettext_noop(
+        """To buy from a character that sells things:
+  say Hob, what do you sell?
+  say Hob, I would like to buy the lantern.
+Answer |wyes|n or |wno|n. To sell: say Hob, would you buy my lamp?
+Builders: set lantern/price = 6, then give lantern to Hob, who sells
+what he carries. An admin gives coins: set/char Ann/coins = 10."""
     ),
     "help_privacy": gettext_noop(
         """What you say near such a character is stored, so that it can

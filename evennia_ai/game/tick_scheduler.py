@@ -77,10 +77,11 @@ class GameAssistantStatus:
             return False
         return not services.gateway.missing_client(self._settings.profile)
 
-    def tell(self, key: str, dbrefs: Iterable[str]) -> None:
+    def tell(self, key: str, dbrefs: Iterable[str], reason: str = "") -> None:
         """Tell people a line about the character that is not its own speech."""
         for person in find_objects(dbrefs):
-            person.msg(text(key, name=clean_output(display_name(self._shell.obj, person))))
+            name = display_name(self._shell.obj, person)
+            person.msg(text(key, name=clean_output(name), reason=clean_output(reason)))
 
     def author_note(self) -> Sequence[KnownLine]:
         """Return the note of a builder as a line of a prompt, if one is in force."""

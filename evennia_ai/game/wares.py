@@ -41,8 +41,12 @@ class Trade:
         return None if price is None else price // 2
 
     def purse(self, person: Any) -> int | None:
-        """Return how much money a person has; None if that is not known here."""
-        return cast("int | None", person.attributes.get(self.money))
+        """Return how much money a person has; None if that is not known here.
+
+        That is so without the Attribute if the class has its own `pay`.
+        """
+        none = 0 if type(self).pay is Trade.pay else None
+        return cast("int | None", person.attributes.get(self.money, none))
 
     def pay(self, payer: Any, receiver: Any, amount: int) -> None:
         """Move money, in Attributes; raises NothingDone. Called in a transaction."""

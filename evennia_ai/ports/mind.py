@@ -125,6 +125,7 @@ class ToolResult:
     # True if the text quotes lines of the log with `messages.MARK` before those that the game
     # perceived, and passed all else through `messages.unmarked`
     quotes_log: bool = False
+    told: bool = False  # True if whoever agreed to the call was told what came of it
 
 
 @dataclass(frozen=True)
@@ -287,7 +288,9 @@ class AssistantStatus(Protocol):
     def is_forgetting(self) -> bool: ...  # True while somebody's words are being deleted
     def may_think(self) -> bool: ...  # False while it must not start anything
     def wake(self) -> None: ...  # tick soon
-    def tell(self, key: str, dbrefs: Iterable[str]) -> None: ...  # a line that it does not speak
+    def tell(
+        self, key: str, dbrefs: Iterable[str], reason: str = ""
+    ) -> None: ...  # a line that it does not speak
     def author_note(self) -> Sequence[KnownLine]: ...  # a builder's words for the next turns
     def signal(self, name: str, on: bool) -> None: ...  # notes what it is doing, for a game's code
 

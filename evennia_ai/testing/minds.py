@@ -226,7 +226,7 @@ class MemoryLife:
     def wake(self) -> None:
         """Do nothing: a test decides when it ticks."""
 
-    def tell(self, key: str, dbrefs: Iterable[str]) -> None:
+    def tell(self, key: str, dbrefs: Iterable[str], reason: str = "") -> None:
         self.told += [(key, dbref) for dbref in dbrefs]
 
     def author_note(self) -> Sequence[KnownLine]:

@@ -254,13 +254,24 @@ class WithArticle:
         return str(singular)
 
 
+@dataclass(frozen=True)
+class Receiver:
+    """A person who is given something, "you" for themselves."""
+
+    person: Any
+
+    def get_display_name(self, looker: Any = None, **kwargs: Any) -> str:
+        return text("to_you") if looker is self.person else self.person.get_display_name(looker)
+
+
 def show(character: Character, key: str, receiver: Any = None, **things: Any) -> None:
     """Show everybody in the place what happened, in the words of `game.texts`."""
     line, named = text(key), things
+    shown = None if receiver is None else Receiver(receiver)
     if line == TEXTS[key]:  # Evennia's articles are English
         named = {name: WithArticle(thing) for name, thing in things.items()}
     character.location.msg_contents(
-        line, from_obj=character, mapping={"actor": character, "receiver": receiver, **named}
+        line, from_obj=character, mapping={"actor": character, "receiver": shown, **named}
     )
 
 

@@ -271,9 +271,10 @@ class TurnRunner:
                 context, act.name, act.arguments, detail, CONTEXT_AGREED
             )
             yield retry_write(clock, partial(acts.finish, act.id, result.state, result.text))
-            if result.state != ASKED:  # then a new question was asked
+            if result.state != ASKED and not result.told:  # then a new question was asked
                 line = LINES.get(result.state, "confirm_failed")
-                self._mind.status.tell(line, sorted(people | {act.decided_by}))
+                receivers = sorted(people | {act.decided_by})
+                self._mind.status.tell(line, receivers, result.text)
         return count
 
     @inlineCallbacks

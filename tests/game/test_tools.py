@@ -62,7 +62,7 @@ def test_get_give_and_drop_move_things_and_everybody_sees_it(game, run, mira, an
     assert mug.location is tavern
     assert [line for line in ann.heard() if line.startswith("Mira")] == [
         "Mira picks up a mug.",
-        "Mira gives a mug to Ann.",
+        "Mira gives a mug to you.",
         "Mira drops a mug.",
     ]
 

@@ -1,9 +1,12 @@
 """A shop: characters tell prices, sell and buy."""
 
 from collections.abc import Iterable
+from typing import Any
 
 from evennia_ai.contrib.shop.trade import buy, prices, sell
 from evennia_ai.extension import Extension, Tool
+from evennia_ai.game.help_entries import HELP_CATEGORY
+from evennia_ai.game.texts import text
 from evennia_ai.game.wares import Trade
 
 __all__ = ["EXTENSION", "Trade"]
@@ -14,6 +17,16 @@ class ShopExtension(Extension):
 
     name = "shop"
     by_default = False
+
+    def set_up(self, services: Any, settings: Any) -> bool:
+        """Add the page ``help shop`` to Evennia's help."""
+        from evennia.help.filehelp import FILE_HELP_ENTRIES, FileHelpEntry  # reads our settings
+
+        entry = FileHelpEntry("shop", ["buy", "coins"], HELP_CATEGORY, text("help_shop"), "")
+        if "shop" not in FILE_HELP_ENTRIES.help_entries_dict:  # else it is the game's own
+            FILE_HELP_ENTRIES.help_entries_dict["shop"] = entry
+            FILE_HELP_ENTRIES.help_entries.append(entry)
+        return True
 
     def tools(self) -> Iterable[Tool]:
         return (prices, sell, buy)

@@ -19,11 +19,12 @@ from evennia_ai.game.perception import (
 from evennia_ai.game.texts import TEXTS, text
 from evennia_ai.game.wares import Trade, ensure_agreed, goods_of, price_list, trade_of
 from evennia_ai.policy.conversation.tool_call_rules import ONCE
-from evennia_ai.ports import ToolContext
+from evennia_ai.ports import ToolContext, ToolResult
 from evennia_ai.store.attributes import all_or_nothing
 from evennia_ai.store.names import plain_name
 from evennia_ai.tools.permission import only_speaker
 from evennia_ai.tools.world import WithArticle, moved, named_thing, show
+from evennia_ai.turn.tool_executor import DONE
 
 
 def keeps_shop(context: ToolContext) -> bool:
@@ -82,7 +83,8 @@ def deal(
     payer = customer if sells else keeper
     purse = trade.purse(payer)
     if purse is not None and purse < arguments.price:
-        raise NothingDone(f"{payer.key} does not have {trade.words(arguments.price)}.")
+        who = name_in_act(payer, keeper if sells else customer)
+        raise NothingDone(f"{who} does not have {trade.words(arguments.price)}.")
     return trade, items, customer
 
 
@@ -98,9 +100,9 @@ def things_now(
     for name in [arguments.item] if is_one else arguments.item.split(","):
         item = named_thing(context, name.strip(), left)
         if item is None:
-            who = "You" if sells else "They"
             more = "more " if items else ""
-            raise NothingDone(f"{who} carry no {more}{asked_for(name.strip())}.")
+            who = name_in_act(owner, customer if sells else keeper)
+            raise NothingDone(f"{who} has no {more}{asked_for(name.strip())}.")
         price = (trade.price if sells else trade.offer)(keeper, item, customer)
         if price is None:
             raise NothingDone("That is not for sale.")
@@ -133,8 +135,8 @@ def purse_words(trade: Trade, person: Any) -> str:
     return "" if coins is None else f" {text('you_have', coins=trade.words(coins))}"
 
 
-def close(context: ToolContext, arguments: DealArguments, sells: bool) -> tuple[str, str, str]:
-    """Do a deal, tell the customer what was paid, and return things, customer and price."""
+def close(context: ToolContext, arguments: DealArguments, sells: bool, done: str) -> ToolResult:
+    """Do a deal, tell the customer what was paid, and return what was ``done``, with its words."""
     trade, items, customer = deal(context, arguments, sells)
     keeper = context.character
     seller, buyer = (keeper, customer) if sells else (customer, keeper)
@@ -143,7 +145,7 @@ def close(context: ToolContext, arguments: DealArguments, sells: bool) -> tuple[
     paid = text("you_pay" if sells else "you_are_paid", name=who, price=price)
     customer.msg(clean_output(paid + purse_words(trade, customer)))
     things = ", ".join(name_in_act(item, keeper) for item in items)
-    return things, name_in_act(customer, keeper), price
+    return ToolResult(DONE, done.format(things, name_in_act(customer, keeper), price), told=True)
 
 
 def deals(sells: bool) -> dict[str, Any]:
@@ -155,15 +157,15 @@ def deals(sells: bool) -> dict[str, Any]:
 
 
 @tool("sell", sells=True, **deals(sells=True))
-def sell(context: ToolContext, arguments: DealArguments) -> str:
+def sell(context: ToolContext, arguments: DealArguments) -> ToolResult:
     """Sell things of yours, or that lie here for sale, to the person who asks and pays for them."""
-    return "You sold {} to {} for {}.".format(*close(context, arguments, sells=True))
+    return close(context, arguments, True, "You sold {} to {} for {}.")
 
 
 @tool("buy", **deals(sells=False))
-def buy(context: ToolContext, arguments: DealArguments) -> str:
+def buy(context: ToolContext, arguments: DealArguments) -> ToolResult:
     """Buy a thing from the person who offers it, for what you pay for such a thing."""
-    return "You bought {} from {} for {}.".format(*close(context, arguments, sells=False))
+    return close(context, arguments, False, "You bought {} from {} for {}.")
 
 
 def exchange(trade: Trade, items: Sequence[Any], seller: Any, buyer: Any, price: int) -> None:

@@ -1,0 +1,72 @@
+"""What a new shopkeeper and their customers read: the list, what is gone, coins, and the help."""
+
+import pytest
+
+from evennia_ai import models
+from evennia_ai.contrib import shop as extension
+from tests.contrib.shop.test_purchases import Shop
+
+pytestmark = [pytest.mark.game, pytest.mark.engine]
+SELLER = "You are Hob, who sells lamps and lanterns."
+
+
+@pytest.fixture
+def shop(offline_game):
+    """Return a shop whose keeper carries a lantern alone, and says of itself that it sells."""
+    made = Shop(offline_game)
+    made.keeper.db.ai_persona = SELLER
+    for thing in (made.pipe, made.rope):
+        thing.location = None
+    return made
+
+
+def test_who_cannot_pay_is_told_before_any_question(shop):
+    for coins in (None, 0, 5):
+        shop.bob.character.db.coins = coins
+        if coins is None:
+            shop.bob.character.attributes.remove("coins")
+        heard = shop.hears(shop.bob, "say Hob, I want to buy the lantern", "yes")
+        assert "6 coins" in heard and "Type yes" not in heard, (coins, heard)
+        assert "not have" in heard or "more than you have" in heard, (coins, heard)
+    assert not models.PendingAct.objects.exists()
+
+
+def test_a_customer_reads_what_came_of_their_yes(shop):
+    heard = shop.hears(shop.ann, "say Hob, I want to buy the lantern", "yes")
+    assert "Hob gives a lantern to you." in heard and "You pay Hob 6 coins." in heard
+    assert "what was allowed" not in heard
+    assert "Hob gives a lantern to Ann." in "\n".join(shop.bob.heard())
+    lamp = shop.ware("lamp", 8, shop.keeper)
+    shop.hears(shop.ann, "give lantern to Hob")  # a gift
+    shop.ann.character.db.coins = 9
+    shop.hears(shop.ann, "say Hob, I want to buy the lamp")
+    shop.ann.character.db.coins = 3
+    heard = shop.hears(shop.ann, "yes")
+    assert "(Hob could not do that: Ann does not have 8 coins.)" in heard
+    shop.ann.character.db.coins = 9
+    shop.hears(shop.ann, "say Hob, I want to buy the lamp")
+    lamp.location = shop.bob.character
+    heard = shop.hears(shop.ann, "yes")
+    assert "(Hob could not do that: Hob has no 'lamp'.)" in heard
+
+
+def test_a_player_finds_how_to_buy_only_where_the_shop_is_on(shop):
+    from evennia.help.filehelp import FILE_HELP_ENTRIES
+
+    topics = ("shop", "buy", "coins")
+    assert all("what do you sell?" not in shop.hears(shop.ann, f"help {topic}") for topic in topics)
+    before = list(FILE_HELP_ENTRIES.help_entries)
+    try:
+        extension.EXTENSION().set_up(None, None)
+        for topic in topics:
+            heard = shop.hears(shop.ann, f"help {topic}")
+            assert "say Hob, what do you sell?" in heard and "give lantern to Hob" in heard, topic
+    finally:
+        FILE_HELP_ENTRIES.help_entries = before
+        FILE_HELP_ENTRIES.help_entries_dict.pop("shop")
+
+
+def test_coins_are_set_for_a_player_in_another_room(shop):
+    admin = shop.game.player("Ada", shop.game.room("Attic"), permissions=["Admin"])
+    admin.do("set/char Ann/coins = 25")
+    assert shop.ann.character.db.coins == 25
