@@ -10,7 +10,7 @@ import json
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,7 @@ PNG, ZIP, ZIP_ENTRY = b"\x89PNG\r\n\x1a\n", b"PK\x03\x04", b"PK\x01\x02"
 CHUNKS = (b"chara", b"ccv3")
 PACKED = "card.json"
 NO_CARD = "This file holds no character card and no lorebook"
-PICTURE_SIZE = (256, 384)  # in pixels
+PLAIN_SIZE = (256, 384)  # pixels of the picture of a card that has none
 
 
 def read_card_file(path: Path) -> dict[str, Any]:
@@ -127,39 +127,46 @@ def chunk(kind: bytes, content: bytes) -> bytes:
     return struct.pack(">I", len(content)) + body + struct.pack(">I", zlib.crc32(body))
 
 
-def picture_with(texts: Mapping[bytes, bytes]) -> bytes:
-    """Return a grey picture that holds these texts of a card."""
-    width, height = PICTURE_SIZE
+def plain_picture() -> bytes:
+    """Return a grey picture."""
+    width, height = PLAIN_SIZE
     rows = zlib.compress((b"\0" + b"\x80" * width) * height, 9)
     head = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
-    packed = [name + b"\0" + base64.b64encode(text) for name, text in texts.items()]
-    parts = [
-        (b"IHDR", head),
-        *((b"tEXt", text) for text in packed),
-        (b"IDAT", rows),
-        (b"IEND", b""),
-    ]
-    return PNG + b"".join(chunk(*part) for part in parts)
+    return PNG + chunk(b"IHDR", head) + chunk(b"IDAT", rows) + chunk(b"IEND", b"")
+
+
+def picture_with(texts: dict[bytes, bytes], picture: bytes) -> bytes:
+    """Return a picture with these texts in place of the card in it; raises ConfigError."""
+    if not picture.startswith(PNG):
+        raise ConfigError("The picture of a card must be a PNG file.")
+    new = [(b"tEXt", name + b"\0" + base64.b64encode(text)) for name, text in texts.items()]
+    body = []
+    for kind, content in chunks_of(picture):
+        body += new if kind == b"IEND" else []
+        if kind != b"tEXt" or content.partition(b"\0")[0].lower() not in CHUNKS:
+            body.append((kind, content))
+    return PNG + b"".join(chunk(*item) for item in body)
 
 
 def as_json(value: object) -> bytes:
     return json.dumps(value, ensure_ascii=False).encode()
 
 
-def card_file(kind: str, v2: object, v3: object | None) -> bytes:
+def card_file(kind: str, v2: object, v3: object | None, picture: bytes | None) -> bytes:
     """Return a card as a file; raises ConfigError.
 
     Args:
         kind: ``.json``, ``.png`` or ``.charx``, the ending of the file's name.
         v2: the card as V2 writes it.
         v3: the card as V3 writes it, None for a card of an earlier version.
+        picture: a PNG picture for ``.png``, None for a plain one.
     """
     newest = v2 if v3 is None else v3
     if kind == ".json":
         return as_json(newest)
     if kind == ".png":
         texts = {name: as_json(card) for name, card in zip(CHUNKS, (v2, v3), strict=True) if card}
-        return picture_with(texts)
+        return picture_with(texts, plain_picture() if picture is None else picture)
     if kind == ".charx" and v3 is not None:
         packed = io.BytesIO()
         with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as file:

@@ -187,12 +187,13 @@ def remove_lore(titles: Iterable[str]) -> None:
     models.Lore.objects.filter(title__in=gone).delete()
 
 
-def export_file(name: str, path: Path) -> None:
+def export_file(name: str, path: Path, picture: Path | None) -> None:
     """Write a character's card or a lorebook into a new file; raises AssistantError and OSError."""
     known, character = server_settings.read_mapping(f"{BOOK}{name}"), find_character(name)
     if character is None and not known:
         raise ConfigError(f"No character and no lorebook is called '{name}'.")
-    content = book_file(known) if character is None else card_file_of(character, path)
+    image = picture.read_bytes() if picture else None
+    content = book_file(known) if character is None else card_file_of(character, path, image)
     with path.open("xb") as file:
         file.write(content)
 
@@ -213,11 +214,11 @@ def book_file(known: Json) -> bytes:
     return card_files.as_json(new if stored is raw else {**raw, "data": new})
 
 
-def card_file_of(character: Any, path: Path) -> bytes:
+def card_file_of(character: Any, path: Path, image: bytes | None) -> bytes:
     """Return a character's card as it is now, in the form that the file's name asks for."""
     card = card_of(character)
     personas = PersonaRecords(game_setting("PERSONAS", {}))
     persona = personas.resolve(read_attribute(character, "ai_persona"))
     v2, v3 = exported(card, own_name(character), persona, own_lore(character))
     is_v3 = path.suffix == ".charx" or (card and card.raw.get("spec") == V3)
-    return card_files.card_file(path.suffix.lower(), v2, v3 if is_v3 else None)
+    return card_files.card_file(path.suffix.lower(), v2, v3 if is_v3 else None, image)

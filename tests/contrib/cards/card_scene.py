@@ -66,12 +66,12 @@ def zipped(name="card.json", content=b"", times=1):
 
 def picture(value=None, name=b"chara", text=None):
     text = as_bytes(value) if text is None else text
-    return card_files.picture_with({name: text})
+    return card_files.picture_with({name: text}, card_files.plain_picture())
 
 
 def raw_chunk(text):
     """A picture with a text chunk of any bytes."""
-    plain = card_files.picture_with({})
+    plain = card_files.plain_picture()
     end = card_files.chunk(b"IEND", b"")
     return plain.removesuffix(end) + card_files.chunk(b"tEXt", b"chara\0" + text) + end
 

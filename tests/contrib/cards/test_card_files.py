@@ -14,8 +14,10 @@ from evennia_ai.contrib.cards.card_files import (
     MOST_JSON,
     PNG,
     card_file,
+    chunk,
     parse_card_file,
     picture_with,
+    plain_picture,
     read_card_file,
 )
 from evennia_ai.errors import ConfigError
@@ -97,7 +99,7 @@ REFUSED = {
     "an entry that is off in words": book_with({**ENTRY, "enabled": "no"}),
     "too many entries": data_with(character_book={"entries": [ENTRY] * 2_001}),
     "World Info of nothing": as_bytes({"entries": None}),
-    "a picture without a card": picture_with({}),
+    "a picture without a card": plain_picture(),
     "a picture that is cut off": picture(CARD_V2)[:-30],
     "a picture with a wrong sum": picture(CARD_V2).replace(b"chara", b"chark"),
     "a picture with a huge chunk": PNG + b"\xff\xff\xff\xfftEXt" + b"x" * 20,
@@ -239,7 +241,7 @@ def test_what_came_in_goes_out_again(extensions, words, base, kind):
         return
     v2, v3 = exported(card, "Mira", card.persona, card.lore)
     newest = v3 if kind == ".charx" or base is CARD_V3 else None
-    back = parse_card_file(card_file(kind, v2, newest))
+    back = parse_card_file(card_file(kind, v2, newest, None))
     assert {name: back["data"][name] for name in raw["data"]} == raw["data"]
 
 
@@ -257,6 +259,17 @@ def test_char_is_the_nickname_unless_a_builder_chose_the_name():
     assert own.persona.text.startswith("You are Sera. Sera is the keeper")
     assert other.persona.text.startswith("You are {{char}}. {{char}} is the keeper")
     assert own.lore[0].text.startswith("Sera lit") and other.lore[0].text.startswith("Mira lit")
+
+
+def test_a_picture_keeps_itself_and_loses_its_former_card():
+    drawn = chunk(b"IDAT", b"drawn")
+    end = chunk(b"IEND", b"")
+    former = picture(CARD_V2).removesuffix(end) + drawn + end
+    new = picture_with({b"chara": as_bytes(CARD_V1)}, former)
+    assert drawn in new and packed(CARD_V2) not in new
+    assert parse_card_file(new) == CARD_V1
+    with pytest.raises(ConfigError, match="must be a PNG"):
+        picture_with({}, b"GIF89a")
 
 
 def test_lore_that_was_changed_or_deleted_goes_out_so():

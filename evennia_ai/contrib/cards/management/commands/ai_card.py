@@ -29,6 +29,8 @@ class CardCommand(BaseCommand):
         give = parts.add_parser("export", help="write a card or a lorebook into a new file")
         give.add_argument("name", help="a character, or a lorebook as `import` told it")
         give.add_argument("file", help="such as mira.json, mira.png or mira.charx")
+        give.add_argument("--picture", help="a PNG picture for the card")
+
         undo = parts.add_parser("undo", help="take the last card back; the game must be stopped")
         undo.add_argument("name", help="a character")
 
@@ -53,7 +55,8 @@ class CardCommand(BaseCommand):
             name, room, scopes = (options[name] for name in ("character", "room", "scope"))
             cards.import_file(Path(options["file"]), name.strip(), room, scopes, say)
         else:
-            cards.export_file(options["name"], Path(options["file"]))
+            picture = options["picture"] and Path(options["picture"])
+            cards.export_file(options["name"], Path(options["file"]), picture)
 
 
 Command = CardCommand  # the name that Django looks for
