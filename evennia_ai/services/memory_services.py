@@ -15,7 +15,7 @@ from evennia_ai.llm.openai_client import OpenAIClient
 from evennia_ai.memory import embedders
 from evennia_ai.memory.index_cache import IndexCache
 from evennia_ai.memory.lore_index import LoreIndex
-from evennia_ai.memory.remote_vectors import TextNearness
+from evennia_ai.memory.remote_vectors import TextNearness, is_late
 from evennia_ai.memory.vectors import answers_at_once
 from evennia_ai.memory.worker import Worker
 from evennia_ai.policy.records.journal_entry import agent_of
@@ -30,6 +30,10 @@ from evennia_ai.store.server_settings import deletion_marks, game_name, marked, 
 log = Logger()
 
 WORTH_TELLING = 100  # memories without a vector
+LATE = (
+    "The embedder was late in the last minute: memories are ranked by words alone, and nothing is "
+    "read by its meaning, such as an appointment."
+)
 SOON_S = 1.0
 AGAIN_AFTER_S = 60.0
 CANNOT_DELETE = (
@@ -80,6 +84,8 @@ class MemoryServices:
         """Return why words alone rank memories, in a sentence for admins; "" if they do not."""
         trouble = self._missing or getattr(self.embedder, "trouble", "")
         waiting = self.indices.waiting
+        if not trouble and self.embedder and is_late(self.embedder, self._clock):
+            return LATE
         if not trouble and waiting >= WORTH_TELLING:
             return f"{waiting:,} memories are ranked by words alone until their vectors are made."
         return trouble

@@ -104,7 +104,7 @@ def test_vectors_of_an_endpoint_are_fetched_before_they_are_needed(game, mira, f
     assert best[0].record["content"] == "The grey mare is ill."
 
 
-def test_an_endpoint_that_hangs_leaves_it_to_words_and_is_asked_again_later(game, mira, far):
+def test_an_endpoint_that_hangs_leaves_it_to_words_and_is_asked_again_later(game, mira, far, admin):
     endpoint, index = far
     endpoint.fails = True
     mira.journal.add("The grey mare is ill.")
@@ -116,8 +116,11 @@ def test_an_endpoint_that_hangs_leaves_it_to_words_and_is_asked_again_later(game
     index.prepare(mira.assistant.services, ["the mare"])
     game.run(1)
     assert len(endpoint.asked) == 1
+    game.service.memory.embedder = endpoint
+    assert "Recall: The embedder was late" in admin.told("aistatus")
     endpoint.fails = False
     game.run(PAUSE_S)
+    assert "embedder was late" not in admin.told("aistatus")
     index.prepare(mira.assistant.services, ["how is the horse?"])
     game.run(1)
     assert endpoint.asked[1:] == [["how is the horse?"], ["The grey mare is ill."]]
