@@ -120,6 +120,7 @@ LEADS = {"haggle": "haggle", "few": "sell_few"}  # phrases before the prices
 # Kinds of questions that what it sees and did answers first.
 SEEN = frozenset("who_here what_here time carry place_name exits recall_gift".split())
 FIRST = SEEN | frozenset("where way_to buys task ask_self".split())
+TELLING = ("self", "never", "lore", "ware")  # sources that answer by what a kind tells
 CERTAIN = ("self", "lore", "note")  # sources that answer where a model would
 ALONE = 1.5  # of the likeness of what is near a question, from which it is told alone
 # Sources that answer a remark, and how like it they are, as a share of what is surely like it.
@@ -161,11 +162,10 @@ def certain_answer(view: StandInView, text: str) -> str:
         return ""
     seen = HANDLERS[intent.key](view, text, topic) if intent.key in SEEN else ""
     line = find_told(view, text)
-    own = line is not None and line.speaker == view.speaker
-    if seen or (line and own and (line.is_certain or text.rstrip().endswith("?"))):
+    if line and line.speaker == view.speaker and (line.is_certain or text.rstrip().endswith("?")):
         return seen or told(view, text)
-    known = view.known(text, intent.sources, intent) if intent.tells else ""
-    return known or ("" if intent.say else view.known(text, CERTAIN))
+    known = view.known(text, TELLING, intent) if intent.tells else ""
+    return seen or known or ("" if intent.say else view.known(text, CERTAIN))
 
 
 def _sought(view: StandInView, intent: Intent, text: str) -> str:
@@ -174,7 +174,7 @@ def _sought(view: StandInView, intent: Intent, text: str) -> str:
     asks_all = intent.key in ASK_ALL and not (deal.named or (deal.wares and not view.is_foreign))
     if asks_all and len(view.transcript.goods) > 1:
         return _all_wares(view)
-    known = view.known(text, intent.sources, intent) if intent.tells else ""
+    known = view.known(text, TELLING, intent) if intent.tells else ""
     return known or (_goal(view, text, "") if intent.key == "task" else "")
 
 
@@ -203,8 +203,7 @@ def _priced(view: StandInView, deal: Deal) -> str:
 
 def _to_question(view: StandInView, text: str) -> str:
     """Return what was told about a question, else what is known, else that it is not known."""
-    language = view.language
-    about_you = language.finds("about_you", text)
+    about_you = view.language.finds("about_you", text)
     every = [] if view.is_foreign else view.of(KNOWN)
     reply = view.best(view.find(text, every, sure=about_you and not view.scene.vectors))
     kind = "" if reply else view.nearest_kind(text, "examples", ALIKE)
@@ -255,9 +254,6 @@ def _to_statement(view: StandInView, text: str) -> str:
     best = known[over.index(max(over))]
     spoken = view.phrase("sought") if best.source == "want" else view.spoken(best)
     return view.phrase(kind) if view.repeats(spoken) else spoken
-
-
-# --- what the character is, and what is here ------------------------------------------------------
 
 
 def _greet(view: StandInView, text: str, topic: str) -> str:
@@ -330,8 +326,7 @@ def _exits(view: StandInView, text: str, topic: str) -> str:
         parts, joint = map(exit_parts, view.situation.exits), view.language.data["joints"]["to"]
         ways = ((name, leads * (leads.lower() != name.lower())) for name, leads in parts)
         names = [f"{name} {joint} {leads}" if leads else name for name, leads in ways]
-        listed = view.listing("exits", "exits_none", names, "exits")
-        return f"{view.phrase('way_to')} {listed}" if topic else listed
+        return view.listing("exits", "exits_none", names, "exits")
     name, leads = exit_parts(exit_name)
     key = "exit" if name in view.language.data.get("opposites", ()) else "exit_named"
     return view.phrase(key, exit=name, place=leads or name)

@@ -149,19 +149,16 @@ def _heard_of(view: StandInView, lines: Sequence[transcript.HeardLine]) -> Stand
             continue
         short = None if own.language.asks(bare) else called_last.match(bare)
         bare = own.spelled(short[1] if short else bare)
-        if (
-            parts
-            and own.language.asks(bare)
-            and not own.language.content(bare) + own.asked_of(bare)[0].say
-        ):
+        says = own.language.content(bare) + own.asked_of(bare)[0].say
+        if parts and own.language.asks(bare) and not says:
             parts[-1] += f" {bare}"  # "I am ill. What do I do?"
             continue
         opener = own.language.pattern("patterns", "opener").match(bare)
         end = opener.end() if opener else 0
         head, rest = bare[:end].rstrip(" ,"), bare[end:]
         rest = own.language.rewritten("chat", rest)
-        says = len(plain_words(rest)) >= VOCATIVE or "?" in rest or own.language.key_of(rest)
-        parts += [piece for piece in (head, rest if says or not head else "") if piece]
+        alone = len(plain_words(rest)) >= VOCATIVE or "?" in rest or own.language.key_of(rest)
+        parts += [piece for piece in (head, rest if alone or not head else "") if piece]
     return replace(own, lines=tuple(lines), sentences=tuple(parts))
 
 
@@ -279,9 +276,6 @@ def _with_calls(calls: Calls, content: str = "") -> LLMReply:
     return LLMReply(content, made, "tool_calls" if made else "stop", model=MODEL)
 
 
-# --- what the character does unasked: little, in persona, and never twice in a row ----------------
-
-
 def act_autonomously(view: StandInView) -> Calls:
     """Return the calls of one small act, or a ``noop``."""
     texts = [s.text for s in view.transcript.heard if s.kind in SPEECH]
@@ -322,9 +316,6 @@ def _pastime(view: StandInView) -> str:
     tries = (text for before in (done, done[-RECENT:]) for text in choices
              if text.lower() not in before)  # fmt: skip
     return next(tries, "")
-
-
-# --- journal entries and summaries: the package's rules tell facts from chatter, word for word ----
 
 
 def _notes(view: StandInView) -> Calls:

@@ -34,8 +34,7 @@ def read_character(persona: Persona, name: str, languages: tuple[Language, ...])
     written = language_of(whole, languages) or read(ENGLISH)
     rules = _Rules(written if "voice" in written.data else read(ENGLISH), name)
     clauses = [part for whole in sentences(persona.text) for part in re.split(APART, whole)]
-    about_talk = rules.having("about_talk", clauses)
-    own = [text for clause in clauses if clause not in about_talk for text in rules.told(clause)]
+    own = [text for clause in clauses for text in rules.told(clause)]
     own = [text for text in own if not rules.find("trait", text)]
     every = own + [text for entry in persona.knows for text in rules.told(entry)]
     guarded = rules.having("guarded", every)

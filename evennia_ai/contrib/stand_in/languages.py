@@ -24,7 +24,6 @@ WORD, ESCAPE = re.compile(r"[^\W\d_]{2,}"), re.compile(r"\\\w")
 # Kinds of sentences that need no answer beside others.
 COURTESIES = frozenset("greet thanks sorry yes no praise".split())
 HOSTILE = frozenset("inject authority crime threat insult".split())
-WISHED = frozenset("task ask_goal favour".split())  # kinds that a goal answers
 
 
 @dataclass(frozen=True)
@@ -41,11 +40,6 @@ class Intent:
     tells: BoundedPattern | None = None
     exact: bool = False
     implies: str = ""
-
-    @property
-    def sources(self) -> tuple[str, ...]:
-        """Return the sources of `passages.Passage` that may answer it."""
-        return ("self", "never", "lore", "ware", *(("want",) if self.key in WISHED else ()))
 
 
 @dataclass(frozen=True, eq=False)

@@ -258,9 +258,7 @@ def requested_action(view: StandInView) -> RequestedAct | None:
 
 def asks_prices(view: StandInView) -> bool:
     """Return True if a line needs the prices of a shop that this turn has not looked up."""
-    if "prices" not in view.scene.tools or any(
-        act.name == "prices" for act in view.transcript.acts
-    ):
+    if "prices" not in view.scene.tools or "prices" in [a.name for a in view.transcript.acts]:
         return False
     deals = ((text, read_deal(view, text), read_meant(view, text)) for text in view.sentences)
     return any(
@@ -329,9 +327,6 @@ def kind_of(requested: RequestedAct) -> str:
     if requested.act == "follow":
         return "follow" if requested.target else "unfollow"
     return {"emote": "gesture", "sell": "give"}.get(requested.act, requested.act)
-
-
-# --- the persona's law ----------------------------------------------------------------------------
 
 
 def _forbidden(view: StandInView, requested: RequestedAct) -> str:

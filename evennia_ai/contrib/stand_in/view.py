@@ -113,14 +113,11 @@ class StandInView:
         names = (*self.situation.carrying, *self.situation.things, *self.situation.exits)
         known = [word for word in plain_words(" ".join(names)) if len(word) >= LEAST_LETTERS]
 
-        def mend(match: re.Match[str]) -> str:
-            word = match[0].lower()
-            if len(word) < LEAST_LETTERS or word in self.language.vocabulary or word in known:
-                return match[0]
-            near = get_close_matches(word.removesuffix("s"), known, 1, SPELLED)
-            return near[0] if near else match[0]
-
-        return re.sub(r"[^\W\d_]+", mend, text)
+        for word in {*plain_words(text)} - self.language.vocabulary - {*known}:
+            long = len(word) >= LEAST_LETTERS and word.isalpha()
+            near = get_close_matches(word.removesuffix("s"), known, 1, SPELLED) if long else ()
+            text = re.sub(rf"\b{word}\b", near[0], text, flags=re.I) if near else text
+        return text
 
     @property
     def silent(self) -> tuple[str, ...]:
@@ -194,8 +191,6 @@ class StandInView:
         known = (item for item in self.passages if item.source != "self" or item.text in facts)
         return replace(self, passages=tuple(known), who=words.in_sentence(self.speaker))
 
-    # --- what was said before ---
-
     @cached_property
     def talk_before(self) -> list[str]:
         """Return what anybody said before the new lines, oldest first."""
@@ -213,20 +208,15 @@ class StandInView:
         own = self.transcript.answers_to(self.speaker) if self.speaker else self.transcript.own
         return (*own[-FRESH_LINES:], *self.scene.excuses[-FRESH_LINES:])
 
-    @cached_property
-    def _recent_sentences(self) -> frozenset[str]:
-        return frozenset(part for line in self.recent for part in words.long_sentences(line))
-
     def repeats(self, text: str) -> bool:
         """Return True if a longer sentence of the text was spoken lately, word for word."""
-        return not self._recent_sentences.isdisjoint(words.long_sentences(text))
-
-    # --- phrases ---
+        sentences = (part for line in self.recent for part in words.long_sentences(line))
+        return not {*sentences}.isdisjoint(words.long_sentences(text))
 
     def options(self, key: str, **slots: str) -> list[str]:
         """Return the phrases of a key in the character's tone, with filled slots."""
-        place = self.situation.place or "here"
-        slots = {"name": self.name, "who": self.who, "place": place, **slots}
+        here = self.situation.place or "here"
+        slots = {"name": self.name, "who": self.who, "place": here, **slots}
         phrases = self.language.phrases
         options = phrases.get(f"{key}_{self.character.tone}") or phrases.get(key)
         options = options or read(ENGLISH).phrases.get(key, ("",))
@@ -240,8 +230,7 @@ class StandInView:
     def phrase(self, key: str, **slots: str) -> str:
         """Return a phrase of a key with filled slots, one not used yet if there is one."""
         made = self.options(key, **slots)
-        lately = "\n".join(self.recent).lower()
-        fresh = [text for text in made if text.lower() not in lately]
+        fresh = [text for text in made if text.lower() not in "\n".join(self.recent).lower()]
         unsaid = (text for text in made if text.lower() not in self.own_talk)
         return next(iter((*(t for t in unsaid if not self.repeats(t)), *fresh)), made[0])
 
@@ -263,8 +252,6 @@ class StandInView:
         every = list(items)
         slots[slot] = self.listed(every)
         return self.phrase(some, **slots) if every else self.phrase(none)
-
-    # --- what the character knows ---
 
     def likeness(self, text: str, lines: Sequence[Passage]) -> tuple[AnswerRule, list[float]]:
         """Return how like a text some lines are, and how like an answer must be."""
