@@ -144,14 +144,14 @@ DENIAL = re.compile(
 )
 # By meaning: how much likelier a sentence is of one kind than of the other.
 QUESTION, DENYING = ("asks", "others"), ("denies", "admits")
-# Of a stranger's 40 questions in English these find 36, of 60 in nine more languages 53, and of 100
-# other lines one (MiniLM).
+# Of a stranger's 40 questions in English these find 35, of 60 in nine more languages 55, and of 100
+# other lines three (MiniLM).
 ASKS, STATES, MAY_ASK, DENIES_IT = 0.5, 1.05, 0.1, 0.3
 # Of 24 ordinary lines in eight languages five lean to such a question by .13 to .17; of three
 # strangers' 180 questions in nine languages all but six lean more, or have such words.
 MAY_ASK_ABROAD = 0.36
-# That words need less, for each 1 that a line is likelier to ask: behind a plain question 32 of a
-# stranger's 40 denials are found, and 8 of 40 other replies with such words.
+# That words need less, for each 1 that a line is likelier to ask: behind a plain question 30 of a
+# stranger's 40 denials are found, and 4 of 40 other replies with such words.
 DENIES_ASKED = 0.12
 ABROAD = 0.27  # that a sentence in another language than English needs less
 SHARPNESS = 10.0  # of a window over an example
