@@ -79,14 +79,13 @@ class CmdAIHistory(AICommand):
 
     Switches:
       turns - what started each turn, its model calls, its acts, its outcome
-      unanswered - lines that nobody answered, and why
+      unanswered - lines without an answer, and why
       compactions, compaction - when messages were summarised; one summary
       sleep - each sleep pass with its cost; with a number one, step by step
       journal - what it wrote down; |waimemory|n searches and changes it
       export - write the lines into a file of the game: JSON Lines or text
 
-    Builders see a placeholder in place of a whisper or an error; admins read its
-    words, and the security log then says that they did.
+    Only admins read whispers and errors, and the security log says that they did.
     """
 
     key = "aihistory"
@@ -99,13 +98,14 @@ class CmdAIHistory(AICommand):
     )
 
     def get_help(self, caller: Any, cmdset: Any) -> str:
-        """Return the help, with the other commands that are typed as switches of this one."""
-        help_text = str(super().get_help(caller, cmdset))
+        """Return the help, with that of other commands that are typed as switches of this one."""
+        topics = [str(super().get_help(caller, cmdset)), "# subtopics"]
         for command in cmdset or ():
             names = [name for name in command.aliases if name.startswith(f"{self.key}/")]
             if names and command.access(caller):
-                help_text += f"\nMore, see |whelp {command.key}|n: {', '.join(names)}"
-        return help_text
+                text = command.get_help(caller, cmdset)
+                topics += [f"## {name.partition('/')[2]}\n\n{text}" for name in names]
+        return "\n\n".join(topics)
 
     def run(self) -> CommandResult:
         if (self.lhs or "").strip().lower() != "all":

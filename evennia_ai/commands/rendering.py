@@ -291,9 +291,9 @@ def seen_lines(
     seen = [record for record in records if may_read(reader, record)]
     count_shown(reader, *seen)
     hidden = len(records) - len(seen)
-    return [*map(line, seen), *([hidden_line(hidden, reader)] if hidden else ())]
+    return [*map(line, seen), *([hidden_line(hidden, reader, bool(seen))] if hidden else ())]
 
 
-def hidden_line(count: int, reader: Reader) -> str:
+def hidden_line(count: int, reader: Reader, after_others: bool = True) -> str:
     readers = reader.whose(PRIVATE_MEMORIES).lower()
-    return f"|x{count} more: private, only {readers} may read this.|n"
+    return f"|x{count}{' more' * after_others}: private, only {readers} may read this.|n"

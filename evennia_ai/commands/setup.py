@@ -218,7 +218,7 @@ class CmdAISetup(AICommand):
             return
         known = script.mind.settings.complaints
         self.write_settings({name: setup.read_setting(self.services, name, value)})
-        effective = clean_output(str(getattr(script.config, name)))
+        effective = clean_output(str(getattr(script.config, name))).replace("None", "none")
         inherited = "" if value else " (inherited)"
         about = FIELDS[name].metadata["help"]
         self.msg(f"{self.name}: {name} is now {effective}{inherited}. |x{about}|n")
@@ -258,8 +258,8 @@ class CmdAISetup(AICommand):
         if isinstance(before, Mapping):
             undo = {f".{part}": value for part, value in {"text": "", **before}.items()}
         lines = "\n".join(
-            f"|waisetup/set {self.name}/persona{part} =|n {clean_output(persona_words(value))}"
-            for part, value in undo.items()
+            f"|waisetup/set {self.name}/persona{part} =|n {clean_output(persona_words(old))}"
+            for part, old in undo.items()
         )
         kept = "Its memories stay."
         if field == "text" and others:
@@ -269,9 +269,12 @@ class CmdAISetup(AICommand):
             kept += f" The field '{clean_output(field)}' was empty before."
         elif value and isinstance(before, tuple):
             shown = clean_output(persona_words(before))
-            both = f"|waisetup/set {self.name}/persona.{field} =|n {shown}; {clean_output(value)}"
-            kept += f" Before, it was: {shown}. To have both: {both}\n"
-        self.msg(f"The persona of {self.name} is changed. {kept} To undo: {lines}")
+            kept += f" Before, it was: {shown}."
+            if new := [part for part in map(str.strip, value.split(";")) if part not in before]:
+                both = clean_output("; ".join((*before, *new)))
+                kept += f" To have both: |waisetup/set {self.name}/persona.{field} =|n {both}\n"
+        kept = f"{kept} To undo: ".replace("\n ", "\n")
+        self.msg(f"The persona of {self.name} is changed. {kept}{lines}")
 
     def do_persona(self) -> None:
         personas = self.services.personas

@@ -199,9 +199,9 @@ class CmdAIStatus(AICommand):
         script = script_of(last.assistant_id) if last else None
         if last and script:
             name = script.mind.who.name
-            reason = as_sentence(self.reader.show(ERRORS, last.reason, "reason"))
-            lines = f"{counted(count, 'line')} today (UTC), the last one to {name}"
-            yield "Unanswered", f"{lines}: {reason} To see which: aihistory/unanswered {name}"
+            reason = f": {as_sentence(last.reason)}" if self.reader.may(ERRORS) else "."
+            lines = f"{counted(count, 'line')} today (UTC), the last one to {name}{reason}"
+            yield "Unanswered", f"{lines} To see which: aihistory/unanswered {name}"
 
     def all_own_problems(self, shared: Iterable[Problem]) -> Iterator[Problem]:
         """Yield the problems of single assistants, each once, without those in ``shared``."""

@@ -28,11 +28,7 @@ def minds_entry() -> dict[str, Any]:
 def staff_entries() -> list[dict[str, Any]]:
     """Return the help entries for staff, in the form of Evennia's help files."""
     entries = tomllib.loads(FILE.read_text(encoding="utf-8"))["entry"]
-    rights = {"category": STAFF, "locks": "read:perm(Builder);view:perm(Builder)"}
-    staff, builders = (entry | rights for entry in entries)
-    # As an alias, "character" would be found less than this category. It is not listed.
-    hidden = {"key": "character", "aliases": [], "locks": "read:perm(Builder);view:false()"}
-    return [staff, builders, builders | hidden]
+    return [entry | {"category": STAFF, "locks": "read:perm(Builder)"} for entry in entries]
 
 
 # Evennia reads this list once, when the server starts.

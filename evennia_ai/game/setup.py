@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from textwrap import wrap
 from typing import Any
 
 from evennia.objects.models import ObjectDB
@@ -13,7 +14,6 @@ from evennia_ai.game.client_text import clean_output
 from evennia_ai.game.minds import PERSONA_AUTHORS, unknown_families
 from evennia_ai.game.settings import game_setting
 from evennia_ai.policy.conversation.persona_and_lore import check_scope
-from evennia_ai.policy.texts import fitting
 from evennia_ai.store.attributes import read_attribute, write_attributes
 
 PERSONA_FIELDS: Mapping[str, str] = {
@@ -39,6 +39,7 @@ GROUPS = {
 }
 OF_EXTENSIONS = "Settings of extensions"
 LINE_CHARS = 78
+ENDS = re.compile(r"\. "), re.compile(r"[.,;] | \(")  # of sentences, of clauses
 DISCRETION = "whisper_policy"
 HERE = "room:here"
 ROOM_NUMBER = re.compile(r"room:#?(\d{1,18})")
@@ -74,10 +75,20 @@ def setting_lines(values: Mapping[str, object], origins: Mapping[str, str]) -> I
 
 
 def setting_line(name: str, value: object, origin: str = "", width: int = LINE_CHARS) -> str:
-    """Return a setting with its value and what it does, cut to a width."""
+    """Return a setting with its value and what it does, the latter shortened to about a width."""
     shown = ", ".join(filter(None, (value_words(name, value)[:60], origin)))
-    line = fitting(f"{name} ({shown}): {FIELDS[name].metadata['help']}", width)
-    return f"|w{name}|n {clean_output(line.removeprefix(name))}"
+    about = first_clauses(FIELDS[name].metadata["help"], width - len(f"{name} ({shown}): "))
+    first, *more = map(clean_output, wrap(f"{name} ({shown}): {about}", width - 4))
+    return "\n    ".join([f"|w{name}|n {first.removeprefix(f'{name} ')}", *more])
+
+
+def first_clauses(text: str, columns: int) -> str:
+    """Return the whole sentences of a text that fit, else whole clauses, one at least."""
+    if len(text) <= columns:
+        return text
+    ends = [[match.start() for match in end.finditer(f"{text} ")] for end in ENDS]
+    near = ([at for at in places if at <= columns] for places in ends)
+    return text[: max(next(filter(None, near), ends[1][:1]))]
 
 
 def sets_discretion(services: Any, profile: ModelProfile, name: str, value: Any) -> bool:

@@ -167,7 +167,9 @@ class ToolRegistry:
         item = self.tools.get(name)
         foreign = context.allowed is not None and name not in context.allowed
         if item is None or foreign or item.family in families_off(context):
+            known_locks = len(context.locks)
             known = ", ".join(spec.name for spec in self.offered(context) if spec.shown)
+            del context.locks[known_locks:]  # they are not about this call
             raise NothingDone(f"There is no tool '{clean_heard(name, 60)}'. There are: {known}.")
         return item
 

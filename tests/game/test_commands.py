@@ -6,6 +6,7 @@ import pytest
 
 from evennia_ai.assistant_character import AssistantMixin
 from evennia_ai.commands.cmdset import COMMANDS
+from evennia_ai.game.setup import setting_line
 from evennia_ai.models import Event, Message
 from tests.scripted import call
 
@@ -64,6 +65,11 @@ def test_a_new_rule_of_a_persona_tells_how_to_keep_the_old_ones(admin, guard):
     assert "Before, it was: opens the gate. To have both: " in text
     admin.do(text.partition("To have both: ")[2].splitlines()[0])
     assert guard.assistant.mind.who.persona.never == ("opens the gate", "talks about the mayor")
+    text = admin.told("aisetup/set Guard/persona.never = talks about the mayor")
+    assert "To have both" not in text and "\n To undo" not in text
+    assert "is now none (inherited)" in admin.told("aisetup/set Guard/tools_off =")
+    line = setting_line("tools_off", None)
+    assert line.endswith("(none): Families of tools that the character does not have")
 
 
 def test_a_new_text_of_a_persona_keeps_its_rules_and_says_so(admin, guard):

@@ -12,11 +12,18 @@ def test_help_leads_to_the_page_of_who_asks(game):
     assert "Five commands do what staff need" in builder.told("help ai")
     assert "Five commands" not in ann.told("help ai") and "Five" not in ann.told("help ai staff")
     assert "Only commands stop all, hide" in builder.told("help ai staff")
-    topics = (
-        *("lore", "shop", "quest", "guard", "scene", "persona", "character", "forbid"),
-        *("secret", "trigger", "rumour", "promise", "opinion", "card"),
-    )
-    for topic in ("ai builders", "ai tools", *topics):
-        assert BUILDERS in builder.told(f"help {topic}"), topic
-        assert BUILDERS not in ann.told(f"help {topic}"), topic
+    extras = "shop quest trigger rumour promise opinion card".split()
+    pages = {
+        BUILDERS: ["ai builders", "ai tools", "lore", "scene", "persona"],
+        "how to make a character": ["character"],
+        "What a character never does": ["guard", "forbid"],
+        "quest: who may hear it": ["secret"],
+        "removes the limit again": ["limits", "budget"],
+        "Each is an extension": extras,
+    }
+    for words, topics in pages.items():
+        for topic in topics:
+            shown = builder.told(f"help {topic}")
+            assert words in shown and words not in ann.told(f"help {topic}"), topic
+            assert len(shown.splitlines()[1]) < 240, "aliases"
     assert "aisetup" not in ann.told("help minds")

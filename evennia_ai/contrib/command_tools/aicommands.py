@@ -167,7 +167,7 @@ class CmdAICommands(AICommand):
             return
         tried = {*(item.form for item in tried_commands(character)), *(c.form for c in allowed)}
         write_attribute(self.script, TRIED, sorted(tried))
-        calls_tools = self.script.mind.profile.calls_tools
+        calls_tools = self.script.mind.settings.profile.calls_tools
         note = "" if calls_tools else " It will when a model answers that calls tools by itself."
         self.msg(f"{self.name} may use it from now on.{note}")
 

@@ -62,19 +62,20 @@ def find_command(character: Any, line: str, head: str) -> Coroutine[Invocation]:
     cmdset = yield get_and_merge_cmdsets(character, providers, "object", line)
     parse = variable_from_module(*settings.COMMAND_PARSER.rsplit(".", 1))
     matches = parse(line, cmdset, character) if cmdset else []
-    if not matches:
-        ensure_may_exist(line, cmdset)
+    hidden = "" if matches else ensure_may_exist(line, cmdset)
     if len(matches) != 1 or len(matches[0][0]) > len(head):
         why = "Several commands have that name" if len(matches) > 1 else "There is no such command"
-        raise NothingDone(f"{why} here and now.")
+        kept = f": the lock or the set of {hidden} keeps it from this character" if hidden else ""
+        raise NothingDone(f"{why} here and now{kept}.")
     name, args, command = matches[0][:3]
     return Invocation(copy(command), name, args, cmdset)
 
 
-def ensure_may_exist(line: str, cmdset: Any) -> None:
+def ensure_may_exist(line: str, cmdset: Any) -> str:
     """Raise ToolDenied if a line names a command that no character may use; locks do not count.
 
     Beside the character's own commands these are those of the game's characters and accounts.
+    Returns the name of the command that the line means, "" for none.
     """
     for path in (None, settings.CMDSET_CHARACTER, settings.CMDSET_ACCOUNT, settings.CMDSET_SESSION):
         commands = class_from_module(path)() if path else cmdset or ()
@@ -84,7 +85,8 @@ def ensure_may_exist(line: str, cmdset: Any) -> None:
             ensure_plain(command)
             if path in (settings.CMDSET_ACCOUNT, settings.CMDSET_SESSION):
                 raise ToolDenied(f"{command.key} is a command of accounts, and never a tool.")
-            return
+            return str(command.key).lstrip("@")
+    return ""
 
 
 def lock_of(command: Any) -> str:

@@ -40,7 +40,7 @@ class CmdAITest(TryingCommand):
 
     With /tool, a tool really runs, as if a model had used it at your words, with
     its locks and confirmations; no model is asked. You see what it did, or why it
-    was refused, and what a model would read.
+    was refused, and what a model would read. The tool noop is to do nothing.
     """
 
     key = "aitest"

@@ -135,6 +135,7 @@ class CmdAIOpinions(AICommand):
         every = self.deeds.deeds_of(person, every=True)[-DEEDS_SHOWN:]
         value, name = self.opinion_of(person), list_names([person])
         lines = [f"{self.name}'s opinion of |w{clean_output(name, 40)}|n: {value:+.1f}"]
+        lines += [f"|xBelow, 'you' is {self.name}.|n"] if every else []
         self.msg("\n".join([*lines, *seen_lines(self.reader, every, self.deed_line)]))
 
     def deed_line(self, record: Record) -> str:

@@ -32,6 +32,7 @@ def test_a_command_is_allowed_tried_shown_and_removed(game, builder, smithy):
     builder.do("yes")
     game.service.evennias_clock.advance(0)
     assert [item.form for item in tried_commands(smithy)] == ["forge <thing>"]
+    assert "Mira may use it from now on." in flat("\n".join(builder.heard()))
     assert "not tried" not in builder.told("aicommands Mira")
     builder.told("aicommands/remove Mira = forge <thing>")
     assert allowed_commands(smithy) == ()
@@ -120,6 +121,10 @@ def test_what_can_never_be_a_tool_is_refused_at_once_with_its_reason(game, build
 
 
 def test_a_command_that_is_not_there_is_allowed_after_a_yes(game, builder, smithy):
+    told = builder.told("aicommands/allow Mira = time")
+    assert "the lock or the set of time keeps it from this character." in flat(told)
+    builder.do("no")
+    game.service.evennias_clock.advance(0)
     for answer, forms in (("no", []), ("yes", ["ring bell"])):
         assert "There is no such command here" in builder.told("aicommands Mira = ring bell")
         builder.do(answer)

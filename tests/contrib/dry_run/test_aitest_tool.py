@@ -54,8 +54,10 @@ def test_the_tool_runs_once_and_the_builder_reads_what_a_model_would(game, mira,
     assert any("It rang 3 times." in m["content"] for m in mira.assistant.conversation_history)
 
 
-def test_without_a_tool_the_usage_is_told(game, bea):
+def test_without_a_known_tool_nothing_of_others_is_told(game, bea):
     assert "Which tool? Usage: aitest/tool" in tried(game, bea, "")
+    told = tried(game, bea, "open_gate")
+    assert "There is no tool 'open_gate'" in told and "who may" not in told
 
 
 def test_the_locks_are_asked_of_everybody_whose_words_the_prompt_holds(game, mira, bea, ann):

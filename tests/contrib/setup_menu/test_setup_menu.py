@@ -39,8 +39,8 @@ def test_a_builder_creates_a_character_from_an_archetype(game, builder, tavern):
     (otto,) = [obj for obj in tavern.contents if obj.key == "Otto"]
     assert otto.assistant.is_on and otto.assistant.mind.who.persona.voice == "low and dry"
     assert otto.assistant.mind.who.persona.never == (
-        "tells a guest's secret",
-        "lets anybody drink without paying",
+        "tell a guest's secret",
+        "let anybody drink without paying",
     )
     assert otto.assistant.config.sleep_schedule == "02:00-08:00"
     assert otto.access(builder.character, "edit")
