@@ -139,7 +139,8 @@ def answer(view: StandInView, text: str) -> str:
     memory = told(view, text) if asks else ""
     deal = read_deal(view, text)
     priced = _priced(view, deal)
-    first = priced if deal.named and deal.kind != "about" else ""
+    listed = known if intent.key == "wares" and view.transcript.goods else ""
+    first = priced if deal.named and deal.kind != "about" else listed
     first = known if intent.key in FIRST and not (intent.key in PLACES and memory) else first
     reply = first or memory or ("" if view.is_foreign else priced) or known or priced
     near = text in view.scene.vectors or not language.finds("yes_no", text)
@@ -161,6 +162,9 @@ def certain_answer(view: StandInView, text: str) -> str:
     if not (language.full and asks):
         return ""
     seen = HANDLERS[intent.key](view, text, topic) if intent.key in SEEN else ""
+    deal = read_deal(view, text)
+    if view.transcript.goods and (intent.key == "wares" or (deal.named and deal.kind == "price")):
+        return _priced(view, deal) if deal.named else _sought(view, intent, text)
     line = find_told(view, text)
     if line and line.speaker == view.speaker and (line.is_certain or text.rstrip().endswith("?")):
         return seen or told(view, text)
@@ -172,20 +176,27 @@ def _sought(view: StandInView, intent: Intent, text: str) -> str:
     """Return what persona, lore and wares tell about an intent; "" if nothing."""
     deal = read_deal(view, text)
     asks_all = intent.key in ASK_ALL and not (deal.named or (deal.wares and not view.is_foreign))
-    if asks_all and len(view.transcript.goods) > 1:
+    if asks_all and len(view.transcript.goods) > (intent.key != "wares"):
         return _all_wares(view)
     known = view.known(text, TELLING, intent) if intent.tells else ""
+    is_own = intent.key == "buy" and (view.character.identity or "\0") in known
+    if is_own or (intent.key == "wares" and view.transcript.sold):
+        return view.phrase("none_left")
     return known or (_goal(view, text, "") if intent.key == "task" else "")
 
 
 def _all_wares(view: StandInView) -> str:
-    wares = [f"{view.thing(name)} ({price})" for name, price in view.transcript.goods.items()]
-    return view.listing("wares_all", "", wares[:MOST_WARES])
+    goods = [*view.transcript.goods.items()][:MOST_WARES]
+    if len(goods) == 1:
+        return price_line(*goods[0])
+    return view.listing("wares_all", "", [f"{view.thing(name)} ({price})" for name, price in goods])
 
 
 def _priced(view: StandInView, deal: Deal) -> str:
     """Return what is said of a deal that cannot be made yet, with prices; "" if it is about none."""
     goods = view.transcript.goods
+    if deal.kind == "gone":
+        return view.phrase("none_left")
     if deal.kind == "missing":
         return f"{view.phrase('not_sold_here')} {_all_wares(view)}"
     if deal.kind == "refuse" and deal.wares:

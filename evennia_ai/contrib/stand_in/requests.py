@@ -25,6 +25,7 @@ OFFERED = 2  # the last answers to a speaker, one of which makes them an offer
 NEAREST = 2  # examples of a kind that a line is compared with
 BETWEEN = 2  # most words between a number and what it counts
 ASKS = frozenset({"price", "about"})  # kinds of questions
+GONE = ASKS | {"order", "haggle"}  # kinds of deals that a sold thing is missed in
 # Kinds of deals of kinds of sentences, where no embedder is.
 KINDS = {"yes": "order", "no": "refuse", "haggle": "haggle", "price": "price"}
 
@@ -34,8 +35,8 @@ class Deal:
     """What one line wants of wares, after the lines before it.
 
     ``kind`` is order, refuse, haggle, price or about (questions), other, which (the words fit
-    several wares), few (there are not so many), missing, or "" if it is about none. ``wares`` has
-    each name as often as it is wanted; the line itself names them if ``named``.
+    several wares), few (there are not so many), gone (sold), missing, or "" if it is about none.
+    ``wares`` has each name as often as it is wanted; the line itself names them if ``named``.
     """
 
     kind: str = ""
@@ -65,7 +66,7 @@ def numbers_in(words: Sequence[str], values: Mapping[str, int]) -> dict[int, int
 
 def masked(view: StandInView, text: str) -> str:
     """Return a text with "it" for every ware that it names, to compare what is left."""
-    stems = stems_of(wares_of(view))
+    stems = stems_of((*wares_of(view), *view.transcript.sold))
     named = {word for word in plain_words(text) if stem(word, ENGLISH) in stems}
     if not named:
         return text
@@ -78,15 +79,18 @@ def masked(view: StandInView, text: str) -> str:
 
 def read_deal(view: StandInView, text: str) -> Deal:
     """Return what a sentence wants of wares; `Deal()` where no shop is kept."""
-    if not (view.transcript.goods or "prices" in view.scene.tools):
+    if not (view.transcript.goods or view.transcript.sold or "prices" in view.scene.tools):
         return Deal()
     rows, free = _named(view, text)
+    is_gone = not rows and bool(match_name(text, view.transcript.sold))
     before = _discussed(view, text)
     answers = " ".join(view.transcript.answers_to(view.speaker)[-OFFERED:])
     is_told = any(str(number) in answers for number in free)
-    least = -1.0 if rows else 0.0 if is_told else NUMBERED if free else TRADED
+    least = -1.0 if rows or is_gone else 0.0 if is_told else NUMBERED if free else TRADED
     kind = _kind(view, text, least)
     kind = "other" if kind == "about" and not view.language.asks(text) else kind
+    if is_gone and kind in GONE:
+        return Deal("gone", named=True)
     if () in rows:
         return Deal("missing", named=True)
     # Of several that its words fit, what was spoken of is meant.
@@ -202,7 +206,7 @@ def _kind(view: StandInView, text: str, least: float) -> str:
     if (act and act.act == "give") or (key == "buy" and not asks):
         return "order"
     counts = view.language.data.get("counts", {})
-    of_wares = view.language.content(" ".join((*wares_of(view), *counts)))
+    of_wares = view.language.content(" ".join((*wares_of(view), *view.transcript.sold, *counts)))
     rest = [word for word in view.language.content(text) if not word.isdecimal()]
     return "" if not is_named else "price" if asks else "order" if {*rest} <= {*of_wares} else ""
 
@@ -247,7 +251,8 @@ def requested_action(view: StandInView) -> RequestedAct | None:
         wishes = view.language.finds("sells", text) or view.language.key_of(text) not in NO_WISH
         requested = read_meant(view, text) if wishes else None
         if requested is None or requested.act == "give":
-            costs = match_name(requested.item, [*view.transcript.goods]) if requested else ""
+            wares = [*view.transcript.goods, *view.transcript.sold]
+            costs = match_name(requested.item, wares) if requested else ""
             is_one = not view.scene.vectors and read_deal(view, text).kind != "which"
             alone = sale(view, [costs], text) if costs and is_one else None
             requested = ordered(view) or (alone if costs else requested)

@@ -12,7 +12,7 @@ from evennia_ai.policy.conversation.persona_and_lore import Persona, rules_of_ta
 from evennia_ai.policy.conversation.requested_acts import READ_CHARS
 from evennia_ai.policy.facts.check import HAPPENED, RECALLED, RECALLED_AGE
 from evennia_ai.policy.texts import read_object
-from evennia_ai.ports import LLMRequest
+from evennia_ai.ports import LLMRequest, ToolContext
 from evennia_ai.turn.prompt_contexts import lore_text
 
 
@@ -44,6 +44,7 @@ class StandInRequest:
     undone: frozenset[str] = frozenset()  # ids of the turn's tool calls that were not done
     talk_rules: tuple[str, ...] = ()  # of what the persona never does: what it never talks about
     messages: Sequence[WireMessage] = ()
+    prices: str = ""  # of what it sells, where only what is certain is asked; else it looks them up
     tools: frozenset[str] = frozenset()  # their names
     vectors: TextVectors = field(default_factory=dict, compare=False, repr=False)  # by text
 
@@ -67,6 +68,9 @@ def read_source(request: LLMRequest) -> StandInRequest:
     excuses = source.mind.log.current.excuses if source.turn else ()
     seen = select_visible(excuses, source.turn.audience) if source.turn else ()
     persona = source.mind.who.persona
+    prices = source.mind.services.toolbox.tools.get("prices") if request.certain else None
+    people = frozenset(line.speaker for line in events)
+    context = ToolContext(source.mind.character, frozenset(), True, people, askers=people)
     return replace(
         scene,
         name=source.mind.who.name,
@@ -77,6 +81,7 @@ def read_source(request: LLMRequest) -> StandInRequest:
         room_tokens=source.room_tokens,
         excuses=tuple(excuse["content"] for excuse in seen),
         undone=source.undone,
+        prices=str(prices.run(context, prices.arguments())) if prices else "",
     )
 
 
@@ -151,14 +156,16 @@ class Transcript:
     since: list[TranscriptLine] = field(default_factory=list)
     deeds: list[str] = field(default_factory=list)
     acts: list[TranscriptToolCall] = field(default_factory=list)
+    prices: str = ""
+    sold: list[str] = field(default_factory=list)  # what it offered to sell, if not for sale now
     time: str = ""
     goals: tuple[str, ...] = ()
     _pending: list[TranscriptToolCall] = field(default_factory=list)
 
     @property
     def goods(self) -> dict[str, str]:
-        """Return the prices, in words, by the names of things, as this turn's `prices` told them."""
-        shown = [act.result for act in self.acts if act.name == "prices"]
+        """Return the prices, in words, by the names of things, as `prices` told them now."""
+        shown = [self.prices, *(act.result for act in self.acts if act.name == "prices")]
         rows = (row.partition(": ") for result in shown for row in result.split("; "))
         return {name: price for name, colon, price in rows if colon}
 
@@ -191,6 +198,8 @@ class Transcript:
         self.own += spoken
         self.talk += spoken
         self.emotes += shown
+        sales = ", ".join(act.item for act in calls if act.name == "sell")
+        self.sold += filter(None, sales.split(", "))
         names = [*("say" for _ in spoken[: bool(text)]), *(act.name for act in calls)]
         self.deeds += [name for name in names if name in SHOWN]
         if spoken or shown:
@@ -208,7 +217,7 @@ class Transcript:
 
 def read_transcript(request: StandInRequest) -> Transcript:
     """Return a request's transcript, without recalled lines that the conversation still shows."""
-    read, remembered = Transcript(), list[TranscriptLine]()
+    read, remembered = Transcript(prices=request.prices), list[TranscriptLine]()
     for message in request.messages:
         role, content = message.get("role"), message.get("content")
         text = content if isinstance(content, str) else ""

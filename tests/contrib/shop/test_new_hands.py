@@ -4,6 +4,8 @@ import pytest
 
 from evennia_ai import models
 from evennia_ai.contrib import shop as extension
+from evennia_ai.llm.gateway import ModelGateway
+from evennia_ai.policy.limits.retry import GatewayLimits
 from tests.contrib.shop.test_purchases import Shop
 
 pytestmark = [pytest.mark.game, pytest.mark.engine]
@@ -18,6 +20,44 @@ def shop(offline_game):
     for thing in (made.pipe, made.rope):
         thing.location = None
     return made
+
+
+def test_who_asks_for_the_goods_hears_them_whatever_the_persona_says(shop):
+    lines = (
+        "what do you sell?",
+        "What do you have for sale, Hob?",
+        "show me your wares",
+        "what can I buy here?",
+        "What's for sale?",
+        "what are you selling?",
+    )
+    for line in (*lines, *lines):
+        for player in (shop.ann, shop.bob):
+            heard = shop.hears(player, f"say Hob, {line}")
+            assert "lantern" in heard and "6 coins" in heard, (line, heard)
+            assert "who sells" not in heard, (line, heard)
+    shop.ware("lamp", 8, shop.keeper)
+    heard = shop.hears(shop.bob, "say Hob, what do you sell?")
+    assert "lantern (6 coins)" in heard and "lamp (8 coins)" in heard
+
+
+def test_what_is_sold_out_is_said_to_be(shop):
+    shop.hears(shop.ann, "say Hob, I want to buy the lantern", "yes")
+    assert shop.lantern.location is shop.ann.character
+    lines = ("I want to buy the lantern", "give me a lantern, please", "what do you sell?",
+             "how much is the lantern?", "do you have a lantern for sale?")  # fmt: skip
+    for line in lines:
+        for player in (shop.bob, shop.ann):
+            heard = shop.hears(player, f"say Hob, {line}")
+            assert "none left" in heard and "who sells" not in heard, (line, heard)
+    shop.ware("lamp", 8, shop.keeper)
+    for line, words in (
+        ("I want to buy a sword", ("cannot offer", "not to be had")),
+        ("I want to buy the lantern", ("none left",)),
+        ("what do you sell?", ("8 coins",)),
+    ):
+        heard = shop.hears(shop.bob, f"say Hob, {line}")
+        assert any(word in heard for word in words), (line, heard)
 
 
 def test_who_cannot_pay_is_told_before_any_question(shop):
@@ -70,3 +110,19 @@ def test_coins_are_set_for_a_player_in_another_room(shop):
     admin = shop.game.player("Ada", shop.game.room("Attic"), permissions=["Admin"])
     admin.do("set/char Ann/coins = 25")
     assert shop.ann.character.db.coins == 25
+
+
+def test_what_code_knows_of_the_goods_a_small_model_says(shop, model):
+    service = shop.game.service
+    brain = pytest.importorskip("evennia_ai.contrib.stand_in.brain")
+    clients = {"offline": brain.StandIn(), "openai": model}
+    service.gateway = ModelGateway(service.clock, clients, GatewayLimits())
+    service.profiles["small"] = {
+        "client": "openai", "model": "qwen-1.5b", "form": "plain", "base_url": "http://x/v1",
+    }  # fmt: skip
+    shop.keeper.assistant.db.profile = "small"
+    shop.keeper.assistant.mind.settings.resolve()
+    for line in ("what do you sell?", "how much is the lantern?"):
+        model.script = ["I am Hob, who sells lamps and lanterns."]
+        heard = shop.hears(shop.ann, f"say Hob, {line}")
+        assert "lantern costs 6 coins" in heard, (line, heard)
