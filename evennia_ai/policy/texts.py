@@ -139,6 +139,18 @@ def shown_width(text: str) -> int:
     )
 
 
+ARTICLES = frozenset({"a", "an", "the", "some", "my", "your", "his", "her", "their"})
+
+
+def an(name: str) -> str:
+    """Return a thing's English name with an indefinite article, if it needs one."""
+    head = name.partition(" of ")[0].lower()
+    plural = head.endswith("s") and not head.endswith(("ss", "us", "is"))
+    if name.split(" ", 1)[0].lower() in ARTICLES or name.istitle() or plural:
+        return name
+    return f"{'an' if name[:1].lower() in 'aeiou' else 'a'} {name}"
+
+
 def fitting(text: str, columns: int) -> str:
     """Return a text cut to some columns, with an ellipsis if anything is cut."""
     shown = text

@@ -290,7 +290,7 @@ def test_a_marked_turn_is_found_and_downloaded_as_a_scene(window: Callable[..., 
     page.get_by_role("button", name="Show").click()
     playwright.expect(page.locator(".turn")).to_have_count(1)
     with page.expect_download() as download:
-        page.get_by_text("as scenes of ai_check").click()
+        page.get_by_text("as scenes for evennia ai_check").click()
     scenes = download.value.path().read_text(encoding="utf-8")
     assert "character: Mira" in scenes and "<b>welcome</b>" in scenes
 

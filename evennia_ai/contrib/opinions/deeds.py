@@ -25,6 +25,7 @@ from evennia_ai.messages import PERCEIVED, Audience, Authors, InboxEvent, as_nam
 from evennia_ai.policy.facts.check import without_address
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.policy.staff_controls import AGREED, RUNNING
+from evennia_ai.policy.texts import an
 from evennia_ai.scheduling import Coroutine
 from evennia_ai.store.pending_acts import from_row
 from evennia_ai.store.rows import event_from_row
@@ -145,7 +146,7 @@ def count_event(character: Any, event: InboxEvent, tone: str = "") -> None:
     to_another = deed in FIGHT and line.item not in ("", character.dbref)
     if line.speaker in ("", character.dbref) or to_another:
         return
-    reason = f"gave you {as_name(line.text)}" if line.kind == "give" else tone or line.text
+    reason = f"gave you {an(as_name(line.text))}" if line.kind == "give" else tone or line.text
     reason, authors, audience = FIGHT.get(deed, reason), line.written_by, line.confidants
     about: dict[str, Any] = {"authors": authors, "audience": audience, "at": event.at}
     key, thing = f"{'words' if tone else 'event'} {event.id}", line.item if deed == "gift" else ""
@@ -157,7 +158,7 @@ def count_act(character: Any, row: models.PendingAct) -> None:
     act, thing = from_row(row), find_object(row.item) if row.item else None
     deed, named = DEEDS.get(act.name, act.name), "something"
     if thing is not None:
-        named = name_in_act(thing, character)
+        named = an(name_in_act(thing, character))
     reason = DEALS.get(deed, f"agreed to {deed}").format(named)
     audience, key = act.audience if act.private else None, f"act {act.id}"
     about: dict[str, Any] = {"authors": act.authors, "audience": audience, "at": act.at}

@@ -72,7 +72,7 @@ class TurnFilter(forms.Form):
     tokens = forms.IntegerField(required=False, min_value=0, max_value=10**9, label="Tokens from")
     marks = [("", "with or without"), *((one, one) for one in MARKS), (ANY, "good or bad")]
     mark = forms.ChoiceField(required=False, choices=marks)
-    orders = [("", "newest; talks oldest"), ("newest", "newest first"), ("oldest", "oldest first")]
+    orders = [("", "automatic"), ("newest", "newest first"), ("oldest", "oldest first")]
     order = forms.ChoiceField(required=False, choices=orders)
 
 

@@ -12,9 +12,10 @@ from evennia_ai.contrib.stand_in.transcript import (
     Transcript,
     TranscriptLine,
 )
-from evennia_ai.contrib.stand_in.words import an, capitals, lowered, sentences
+from evennia_ai.contrib.stand_in.words import capitals, lowered, sentences
 from evennia_ai.policy.conversation.requested_acts import exit_parts
 from evennia_ai.policy.facts.check import without_address
+from evennia_ai.policy.texts import an
 
 SHORT = 5  # words of a courtesy that says nothing else
 LONGEST_TITLE = 60

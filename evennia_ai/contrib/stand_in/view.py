@@ -20,7 +20,7 @@ from evennia_ai.contrib.stand_in.transcript import (
 )
 from evennia_ai.messages import Situation
 from evennia_ai.policy.conversation.persona_and_lore import PER_RULE, UNTOLD, breaks_rule
-from evennia_ai.policy.texts import plain_words
+from evennia_ai.policy.texts import an, plain_words
 
 FRESH_LINES = 12  # of the character's own, within which no sentence is said twice
 ADDRESS = re.compile(r"^\{who\}, |, \{who\}(?= ?[.,:;!?])")
@@ -237,7 +237,7 @@ class StandInView:
     def thing(self, name: str) -> str:
         """Return a thing's name with an article, if the language's rules for it are known."""
         name = name.strip().rstrip(".")
-        return words.an(name) if self.language.code == ENGLISH else name
+        return an(name) if self.language.code == ENGLISH else name
 
     def listed(self, items: Iterable[str], joint: str = "and") -> str:
         """Return several items as "a, b and c" in the language of the answer."""

@@ -7,10 +7,9 @@ from collections.abc import Iterable, Sequence
 from evennia_ai.policy import texts
 from evennia_ai.policy.conversation.requested_acts import SMALL, match_name
 from evennia_ai.policy.retrieval.words import stem
-from evennia_ai.policy.texts import plain_words
+from evennia_ai.policy.texts import ARTICLES, plain_words
 
 LOWER_START = re.compile(r"(?:^|(?<=[.!?] ))([a-zà-ÿ])")
-ARTICLES = frozenset({"a", "an", "the", "some", "my", "your", "his", "her", "their"})
 DESCRIBING = frozenset({"a", "an", "the", "some", "ein", "eine"})
 LONG_SENTENCE = 3  # words of a sentence that may be said again soon
 
@@ -43,15 +42,6 @@ def with_article(name: str) -> str:
     if first.lower() in {"a", "an"}:
         return f"the {rest}"
     return name if first.lower() in ARTICLES or first[:1].isupper() else f"the {name}"
-
-
-def an(name: str) -> str:
-    """Return a thing's English name with an indefinite article, if it needs one."""
-    head = name.partition(" of ")[0].lower()
-    plural = head.endswith("s") and not head.endswith(("ss", "us", "is"))
-    if name.split(" ", 1)[0].lower() in ARTICLES or name.istitle() or plural:
-        return name
-    return f"{'an' if name[:1].lower() in 'aeiou' else 'a'} {name}"
 
 
 def is_description(name: str) -> bool:

@@ -23,7 +23,7 @@ def test_gifts_count_up_to_the_most_of_a_day_and_fade(tavern_of_opinions, game, 
     for number in range(5):
         inn.gives(ann, f"rope{number}")
     assert (inn.of(ann), inn.of(bob)) == (4, 0)
-    assert inn.mira.ai_opinions.reasons(ann.character) == ["gave you rope1", "gave you rope0"]
+    assert inn.mira.ai_opinions.reasons(ann.character) == ["gave you a rope1", "gave you a rope0"]
     game.clock.advance(10 * DAY_S)
     assert inn.of(ann) == 2
     inn.gives(ann, "cheese")
@@ -31,7 +31,7 @@ def test_gifts_count_up_to_the_most_of_a_day_and_fade(tavern_of_opinions, game, 
     game.clock.advance(50 * DAY_S)
     assert inn.of(ann) == 0
     inn.gives(ann, "apple")
-    assert [record["content"] for record in inn.deeds()] == ["gave you apple"]
+    assert [record["content"] for record in inn.deeds()] == ["gave you an apple"]
 
 
 def test_the_same_thing_given_to_and_fro_counts_once(tavern_of_opinions, game, ann, bob):
@@ -88,7 +88,7 @@ def test_a_sale_counts_for_both_ways_and_a_refused_one_not(tavern_of_opinions, g
     assert deal("sell", "yes", item="ale", price=3) == 0.5
     assert ale.location is ann.character
     assert deal("buy", "yes", item="lamp", price=2) == 1
-    assert inn.mira.ai_opinions.reasons(ann.dbref) == ["sold you lamp", "bought ale from you"]
+    assert inn.mira.ai_opinions.reasons(ann.dbref) == ["sold you a lamp", "bought an ale from you"]
 
 
 def test_each_row_counts_once_also_after_a_crash(tavern_of_opinions, game, ann, busy, asked_for):

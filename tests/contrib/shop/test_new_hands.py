@@ -90,20 +90,18 @@ def test_a_customer_reads_what_came_of_their_yes(shop):
     assert "(Hob could not do that: Hob has no 'lamp'.)" in heard
 
 
-def test_a_player_finds_how_to_buy_only_where_the_shop_is_on(shop):
+def test_a_player_finds_how_to_buy_only_where_the_shop_is_on(shop, monkeypatch):
     from evennia.help.filehelp import FILE_HELP_ENTRIES
 
+    entries = {e.key: e for e in FILE_HELP_ENTRIES.help_entries if e.key != "shop"}
+    monkeypatch.setattr(FILE_HELP_ENTRIES, "help_entries", [*entries.values()])
+    monkeypatch.setattr(FILE_HELP_ENTRIES, "help_entries_dict", entries)
     topics = ("shop", "buy", "coins")
     assert all("what do you sell?" not in shop.hears(shop.ann, f"help {topic}") for topic in topics)
-    before = list(FILE_HELP_ENTRIES.help_entries)
-    try:
-        extension.EXTENSION().set_up(None, None)
-        for topic in topics:
-            heard = shop.hears(shop.ann, f"help {topic}")
-            assert "say Hob, what do you sell?" in heard and "give lantern to Hob" in heard, topic
-    finally:
-        FILE_HELP_ENTRIES.help_entries = before
-        FILE_HELP_ENTRIES.help_entries_dict.pop("shop")
+    extension.EXTENSION().set_up(None, None)
+    for topic in topics:
+        heard = shop.hears(shop.ann, f"help {topic}")
+        assert "say Hob, what do you sell?" in heard and "give lantern to Hob" in heard, topic
 
 
 def test_coins_are_set_for_a_player_in_another_room(shop):

@@ -75,6 +75,20 @@ def test_the_overview_has_pages_and_counts_all(game, lived, tavern, admin, monke
 # --- the log ------------------------------------------------------------------------------------
 
 
+def test_of_many_heard_lines_the_newest_stand_open(lived, admin):
+    at, of = Turn.objects.order_by("-id").first().at, {"assistant_id": lived.assistant.id}
+    turn = Turn.objects.create(**of, at=at, ended_at=at, context="tick", outcome="done")
+    for number in range(6):
+        Event.objects.create(
+            **of, at=at, kind="say", speaker="#77", speaker_name="Zoe", text=f"line {number}",
+            state="answered", turn=turn,
+        )  # fmt: skip
+    text = Browser(admin).text(f"{lived.assistant.id}/")
+    folded, _, shown = text.partition("Heard before: 3 lines</summary>")[2].partition("</details>")
+    for number in range(6):
+        assert f"line {number}" in (folded if number < 3 else shown), number
+
+
 def test_the_timeline_is_paged_without_gaps_and_keeps_its_filter(lived, admin):
     days_of(lived.assistant.id, 60)
     for asked in ("", "player=%2377&"):
