@@ -22,7 +22,8 @@ class ShopExtension(Extension):
         """Add the page ``help shop`` to Evennia's help."""
         from evennia.help.filehelp import FILE_HELP_ENTRIES, FileHelpEntry  # reads our settings
 
-        entry = FileHelpEntry("shop", ["buy", "coins"], HELP_CATEGORY, text("help_shop"), "")
+        category = HELP_CATEGORY.lower()  # as Evennia keeps it
+        entry = FileHelpEntry("shop", ["buy", "coins"], category, text("help_shop"), "")
         if "shop" not in FILE_HELP_ENTRIES.help_entries_dict:  # else it is the game's own
             FILE_HELP_ENTRIES.help_entries_dict["shop"] = entry
             FILE_HELP_ENTRIES.help_entries.append(entry)

@@ -179,8 +179,11 @@ def _sought(view: StandInView, intent: Intent, text: str) -> str:
     if asks_all and len(view.transcript.goods) > (intent.key != "wares"):
         return _all_wares(view)
     known = view.known(text, TELLING, intent) if intent.tells else ""
-    is_own = intent.key == "buy" and (view.character.identity or "\0") in known
-    if is_own or (intent.key == "wares" and view.transcript.sold):
+    own, content = view.character.identity, view.language.content
+    if intent.key == "buy" and own and own in known:  # who sells lanterns has none of them
+        is_named = not {*content(own)}.isdisjoint(content(text))
+        return view.phrase("none_left" if is_named else "buy")
+    if intent.key == "wares" and view.transcript.sold:
         return view.phrase("none_left")
     return known or (_goal(view, text, "") if intent.key == "task" else "")
 
