@@ -104,6 +104,7 @@ def test_a_builder_sees_reasons_sets_undoes_and_changes_rules(
     assert "-2.0 Ann" in admin.told("aiopinions Mira")
     told = flat(builder.told("aiopinions Mira = ann"))
     assert "o1 gave you a rope (gift +2, +2.0 left)" in told and "1 more: private" in told
+    assert "'you' is Mira" in told
     assert "robbed" not in told and "robbed the bank" in admin.told("aiopinions Mira = Ann")
     assert "Which number?" in builder.told("aiopinions/undo Mira = o2")
     assert "opinion of Ann: +0.0" in builder.told("aiopinions/undo Mira = o1")

@@ -72,6 +72,8 @@ def test_what_is_sold_out_is_said_to_be(shop):
     ):
         heard = shop.hears(shop.bob, f"say Hob, {line}")
         assert any(word in heard for word in words), (line, heard)
+    heard = shop.hears(shop.bob, "say Hob, buy this lantern back, please")
+    assert "lantern" in heard.partition("please")[2] and heard.count("back") == 1, heard
 
 
 def test_who_cannot_pay_is_told_before_any_question(shop):
