@@ -37,7 +37,6 @@ HALF, ALL_BUT = 0.5, 0.6  # of a rule's words that a text about it has, without 
 # How much more the nearest to it must be like a question to be told, by its source; and how near
 # to it what was told is left out.
 PLAINER, LEFT_OUT = {"self": 0.3, "told": 0.3, "lore": 0.15}, 0.15
-PLAINLY = 0.1  # how much plainer one must ask whom anything is forbidden to speak of
 AS_GOOD = 0.93  # least share of the best likeness to be told instead of what was said before
 # What passages of a source count less as answers to questions.
 LESS = {"want": 0.1, "never": 0.1, "exit": 0.1, "seen": 0.05, "told": -0.05}
@@ -275,7 +274,7 @@ class StandInView:
         if not intent:
             less = [LESS.get(passage.source, 0) + passage.guarded for passage in lines]
             fits = [fit - part for fit, part in zip(fits, less, strict=True)]
-        least = rule.sure if sure else rule.known + PLAINLY * bool(self.silent)
+        least = rule.sure if sure else rule.known
         least = least if not intent else least / 2 if intent.exact else -1.0
         scored = [(fit, item) for fit, item in zip(fits, lines, strict=True) if fit >= least]
         return sorted(scored, key=lambda item: -item[0])
