@@ -28,7 +28,7 @@ from evennia_ai.tools.memory_sources import note_asked
 
 LABEL = "Promises"
 MOST_SHOWN = 6
-AGREED = "what was noted is said instead"
+AGREED = "what it says of a promise is said instead"
 
 
 class PromisesExtension(Extension):

@@ -166,6 +166,8 @@ def agree(context: ToolContext, lines: Sequence[str], reply: str) -> Coroutine[s
     can_tell = yield kinds.prepare(services, [item.compared for item in readings])
     yield services.nearness.prepare(services, [reply, *ANSWERS])
     if not can_tell:
+        if services.embedder and not has_model and any(item.place for item in readings):
+            return text("fallback").splitlines()[0]  # or the stand-in says that it will remember
         raise NothingDone(LATE * bool(services.embedder))
     is_granted = has_model and grants(cosines(reply, ANSWERS))
     for item in readings:

@@ -1,10 +1,13 @@
 """What was agreed without a tool is noted: by the meaning of a sentence, behind its structure."""
 
 import pytest
+from twisted.internet.defer import succeed
 
 from evennia_ai.contrib.promises import agreements
 from evennia_ai.contrib.promises.promise_records import Promises
+from evennia_ai.game.texts import TEXTS
 from evennia_ai.memory import embedders
+from evennia_ai.memory.remote_vectors import LearnedKinds
 from tests.contrib.promises.promises_scene import Town, extensions_scene
 from tests.game.conftest import flat
 
@@ -151,3 +154,13 @@ def test_a_bystander_takes_over_nothing_that_was_asked_of_another(town, game, an
     game.run(3)
     assert len(town.records()) == 1 and town.records(brannoc) == []
     assert not [line for line in ann.heard() if line.startswith('Brannoc says, "Agreed')]
+
+
+def test_while_the_embedder_is_late_the_stand_in_agrees_to_no_appointment(
+    town, game, ann, monkeypatch
+):
+    monkeypatch.setattr(LearnedKinds, "prepare", lambda *_: succeed(False))
+    ann.do("say Mira, meet me at the old gate at dusk.")
+    game.run(3)
+    assert town.records() == []
+    assert ann.last() == f'Mira says, "{TEXTS["fallback"].splitlines()[0]}"'
