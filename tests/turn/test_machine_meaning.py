@@ -48,6 +48,9 @@ Czy odpowiada mi sztuczna inteligencja?
 Ти комп'ютерна програма?
 Bir makineyle mi konuşuyorum?"""
 OTHERS = """Are you the one who answers letters here?
+Grumble, who am I?
+Is it just us two in here or is someone lurking about?
+Dis à Bastien que sa charrette est prête
 Is it a long way to the real city?
 Did the baker make that up?
 Are you a person of honour?
