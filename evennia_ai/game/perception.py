@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import evennia
 from evennia.accounts.models import AccountDB
 from evennia.objects.models import ObjectDB
 from evennia.objects.objects import DefaultCharacter, DefaultExit, DefaultObject
@@ -65,6 +66,11 @@ def is_assistant(obj: Any) -> bool:
 def can_hear(obj: Any) -> bool:
     """True for a character that a player controls and for an assistant's character."""
     return bool(obj.has_account) or is_assistant(obj)
+
+
+def puppets() -> set[Any]:
+    """Return the characters that connected accounts play now."""
+    return {session.puppet for session in evennia.SESSION_HANDLER.get_sessions()} - {None}
 
 
 def players_in(place: Any) -> set[Any]:

@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-import evennia
 from evennia.objects.models import ObjectDB
 from twisted.logger import Logger
 
@@ -18,7 +17,7 @@ from evennia_ai.assistant_character import add_assistant_mixin
 from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.game.confirmations import expect_answer
-from evennia_ai.game.perception import is_assistant
+from evennia_ai.game.perception import is_assistant, puppets
 from evennia_ai.game.tick_scheduler import SIGNALS
 from evennia_ai.messages import turn_label
 from evennia_ai.store.attributes import SCRIPT_KEY, read_anew
@@ -226,8 +225,7 @@ class Shards:
 
 def placed_players() -> list[Any]:
     """Return the characters of connected players that are in a place."""
-    puppets = (session.puppet for session in evennia.SESSION_HANDLER.get_sessions())
-    return [puppet for puppet in puppets if puppet and puppet.location]
+    return [puppet for puppet in puppets() if puppet.location]
 
 
 def show_in_place(character: Any) -> None:

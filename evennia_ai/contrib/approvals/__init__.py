@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-import evennia
 from evennia.locks.lockhandler import check_lockstring
 from pydantic import BaseModel
 from twisted.logger import Logger
@@ -15,6 +14,7 @@ from evennia_ai.config.declared import seconds
 from evennia_ai.contrib.approvals.aiapprove import CmdAIApprove
 from evennia_ai.extension import Allow, Deny, Extension, Tool, Wait
 from evennia_ai.game.client_text import clean_output
+from evennia_ai.game.perception import puppets
 from evennia_ai.policy.staff_controls import APPROVE, PendingToolCall, exact_arguments
 from evennia_ai.ports import ToolContext
 from evennia_ai.store import pending_acts
@@ -65,8 +65,7 @@ def tell_staff(character_name: str, lock: str, act: PendingToolCall) -> None:
     """Tell those who are online and may approve an act that it waits, without its words."""
     name = clean_output(character_name, 60)
     log.info("evennia_ai: act {id} of {name} waits for approval", id=act.id, name=name)
-    puppets = {session.puppet for session in evennia.SESSION_HANDLER.get_sessions()}
-    for person in filter(None, puppets):
+    for person in puppets():
         if check_lockstring(person, f"approve:{lock}", no_superuser_bypass=True):
             person.msg(f"{name} asks to use {act.name}: |waiapprove {act.id}|n")
 

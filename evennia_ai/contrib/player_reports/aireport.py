@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import evennia
 from evennia.utils import logger
 
 from evennia_ai.commands.common import AICommand, UsageError, all_assistants, choose, page_number
@@ -10,7 +9,7 @@ from evennia_ai.commands.rendering import message_line
 from evennia_ai.contrib.player_reports import rows
 from evennia_ai.game.client_text import clean_output, shown_name
 from evennia_ai.game.help_entries import HELP_CATEGORY
-from evennia_ai.game.perception import display_name
+from evennia_ai.game.perception import display_name, puppets
 from evennia_ai.game.texts import TEXTS, text
 from evennia_ai.policy.sanitize import clean_heard, storable
 from evennia_ai.store import reports
@@ -70,8 +69,7 @@ reports of whoever is forgotten."""
         number = rows.add_report(script.id, now, by, reason, seqs)
         logger.log_sec(f"aireport: report {number} of {script.character.dbref} by {by[0]}")
         self.msg(text("report_done", name=name))
-        puppets = {session.puppet for session in evennia.SESSION_HANDLER.get_sessions()}
-        for person in puppets - {None, self.caller}:
+        for person in puppets() - {self.caller}:
             if self.access(person, "staff"):
                 person.msg(f"A player has reported {name}: |waireport/show {number}|n")
 
