@@ -207,18 +207,18 @@ class CmdAISetup(AICommand):
         script = self.find_editable(target.strip())
         name, value = name.strip().lower(), (self.rhs or "").strip()
         setting, _, field = name.partition(".")
-        is_persona = setting == PERSONA
-        if not is_persona:
+        if setting != PERSONA:
             known_setting(name)
         if self.rhs is None:  # as Evennia's `set` shows what stands there
             self.show_value(name, field)
             return
-        if is_persona:
+        if setting == PERSONA:
             self.set_persona(field, value)
             return
         known = script.mind.settings.complaints
         self.write_settings({name: setup.read_setting(self.services, name, value)})
-        effective = clean_output(str(getattr(script.config, name))).replace("None", "none")
+        chosen = getattr(script.config, name)
+        effective = "none" if chosen is None else clean_output(str(chosen))
         inherited = "" if value else " (inherited)"
         about = FIELDS[name].metadata["help"]
         self.msg(f"{self.name}: {name} is now {effective}{inherited}. |x{about}|n")
