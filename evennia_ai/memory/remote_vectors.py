@@ -283,7 +283,7 @@ class LearnedKinds:
         return likeness + self._shared_words * np.array(shares)
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=8)  # the package has four such files
 def kinds_in(file: Path, _nearness: Any, shared_words: float = 1.0) -> LearnedKinds:
     """Return the kinds of texts in a TOML file of examples, as an embedder tells them."""
     return LearnedKinds(tomllib.loads(file.read_text(encoding="utf-8")), shared_words)
