@@ -50,7 +50,8 @@ class SentenceSplitter:
         """Return True if a piece is long enough, and no abbreviation, and no sentence goes on."""
         if len(piece) < self._least_chars or ABBREVIATION.search(piece):
             return False
-        return bool(following) and not following[0].islower()
+        # Marks alone may still end the sentence before: `." …`.
+        return any(map(str.isalnum, following)) and not following[0].islower()
 
 
 class Speech:

@@ -24,6 +24,7 @@ def split(pieces):
 
 
 @given(TEXTS, st.lists(st.integers(0, 120), max_size=10))
+@example('AyeAyeAyeAyeAyeAyeAyeDr."…Aye', [])
 def test_the_split_does_not_depend_on_how_the_text_arrives(text, cuts):
     places = sorted({0, len(text), *(min(cut, len(text)) for cut in cuts)})
     pieces = [text[a:b] for a, b in itertools.pairwise(places)]
