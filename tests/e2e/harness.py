@@ -28,6 +28,7 @@ from typing import Any
 
 from server import running
 from server.patience import OwnTime, run_command, wait_until
+from tests.e2e.portal_line import daemon, line_to
 from tests.e2e.telnet import TelnetPlayer
 from tests.postgresql import URL, read_postgresql
 
@@ -135,7 +136,7 @@ class GameServer:
         server.launch("migrate")
         server.keep_tables()
         try:
-            server.start()
+            server.start(by_launcher=True)
         finally:
             server.stop()
         server.python(MAKE_PLAYERS.format(names=PLAYERS, password=PASSWORD))
@@ -168,21 +169,40 @@ class GameServer:
         """Return the file of the game's database, unless that is PostgreSQL."""
         return self.folder / "server" / "evennia.db3"
 
-    def start(self) -> float:
+    def start(self, *, by_launcher: bool = False) -> float:
         """Start portal and server unless they run; return the seconds until both were up."""
         began = time.monotonic()
         self._ready_file.unlink(missing_ok=True)
-        output = self.launch_start()
+        output = self.launch_start() if by_launcher else self._start_quickly()
         if not running.portal_pid(self.folder):
             raise ServerTrouble(f"It did not start:\n{output}")
         self._wait_for(lambda: running.is_ready(self.folder), "start")
         return time.monotonic() - began
 
-    def reload(self) -> float:
+    def _start_quickly(self) -> str:
+        output = ""
+        if running.server_pid(self.folder):
+            return output
+        if not running.portal_pid(self.folder):
+            output = self._run(self._daemon("portal"))
+            if not self.wait_until(lambda: running.taken_ports([self._amp_port]), START_TIMEOUT_S):
+                return output
+        with line_to(self._amp_port) as portal:
+            portal.start(self._daemon("server"))
+        return output
+
+    def _daemon(self, name: str) -> list[str]:
+        return daemon(Path(self.interpreter).with_name("twistd"), self.folder, name)
+
+    def reload(self, *, by_launcher: bool = False) -> float:
         """Reload the server; return the seconds until it was up. Players stay connected."""
         began = time.monotonic()
         before = self._ready_file.read_text()
-        self.launch("reload")
+        if by_launcher:
+            self.launch("reload")
+        else:
+            with line_to(self._amp_port) as portal:
+                portal.reload(self._daemon("server"))
         self._wait_for(lambda: self._ready_text() not in ("", before), "reload")
         self._wait_for(lambda: running.is_ready(self.folder), "reload")
         return time.monotonic() - began
@@ -303,6 +323,10 @@ class GameServer:
         if status:
             raise ServerTrouble(f"{command} ended with {status}:\n{output}")
         return output
+
+    @property
+    def _amp_port(self) -> int:
+        return self._inner_ports[1]
 
     @property
     def _ready_file(self) -> Path:

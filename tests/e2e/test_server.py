@@ -84,7 +84,7 @@ def test_a_stop_and_a_start_lose_nothing(shared_game: GameServer) -> None:
         ann.expect("You pick up")
     shared_game.stop()
     assert shared_game.is_down()
-    shared_game.start()
+    shared_game.start(by_launcher=True)
     with shared_game.player("Ann") as ann:
         ann.send("inventory")
         ann.expect("pewter mug")

@@ -101,7 +101,7 @@ def test_talk_goes_on_after_a_reload_with_the_history_intact(game: GameServer) -
     with game.player("Ann") as ann:
         hello(ann)
         before = game.sql(MESSAGES)
-        game.reload()
+        game.reload(by_launcher=True)
         hello(ann, "are you still there, Mira?")
         after = game.sql(MESSAGES)
         assert [tuple(r) for r in after[: len(before)]] == [tuple(r) for r in before]
