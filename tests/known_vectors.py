@@ -24,10 +24,15 @@ class KnownVectors:
 
     def __init__(self, file: Path | None) -> None:
         self._known: dict[str, Any] = {}
+        self._file = file
         if file:
             file.parent.mkdir(exist_ok=True)
+        self._open()
+        os.register_at_fork(after_in_child=self._open)
+
+    def _open(self) -> None:
         self._rows = sqlite3.connect(
-            file or ":memory:", timeout=60, isolation_level=None, check_same_thread=False
+            self._file or ":memory:", timeout=60, isolation_level=None, check_same_thread=False
         )
         self._rows.execute("PRAGMA synchronous = OFF")
         self._rows.execute(TABLE)

@@ -23,7 +23,6 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from server import environment, interpreters
@@ -50,12 +49,15 @@ UV = VENVS / "uv"  # installs in a tenth of pip's time; without it, pip does
 UV_LIMITS = {"UV_HTTP_TIMEOUT": "15", "UV_PYTHON_DOWNLOADS": "never"}
 # Python compiles what it imports, which is a third of what is installed.
 UNCOMPILED = "--no-compile"
-# Steps at a time on two cores: a test with a server waits about as long as it works.
-WORKERS = 6
+# Steps at a time on two cores, of which some are two processes: a test with a server waits about
+# as long as it works.
+WORKERS = 4
 COUNT = re.compile(r"(\d+) (passed|failed|errors?)\b")
 CLOSING_LINE = re.compile(
     r"^=* ?(no tests ran|\d+ (passed|failed|error|skipped|deselected)).*", re.M
 )
+# See tests/sharing.py. The last game tests empty the database, so these go one way.
+TWO, BOTH_ENDS = ("-p", "tests.sharing", "--processes=2"), ("--from-both-ends",)
 # Builds the pages as a site, and fails on a link or an anchor that leads nowhere.
 SITE = ("-m", "mkdocs", "build", "--strict", "--config-file", "docs/site/mkdocs.yml")
 MEASUREMENTS = {
@@ -67,7 +69,7 @@ PROGRAMS = {"screenshots": ("-m", "tests.e2e.screenshots")}
 # Containers often set it. Each step and each server of a test would compile the package anew.
 NO_BYTECODE = "PYTHONDONTWRITEBYTECODE"
 # The folder of one call. All its end-to-end steps copy the same new game from there; see
-# tests/e2e/conftest.py. Steps that share files note there which they have taken.
+# tests/e2e/conftest.py.
 TEMPLATE = "EVENNIA_AI_TEMPLATE"
 
 
@@ -93,10 +95,10 @@ class Result:
 
     @property
     def closing_line(self) -> str:
-        """Return the line of the output that sums the step up."""
-        matches = list(CLOSING_LINE.finditer(self.output)) if self.step.is_pytest else []
-        if matches:
-            return matches[-1].group()
+        """Return what sums the step up: the last line of each of its processes."""
+        matches = CLOSING_LINE.finditer(self.output) if self.step.is_pytest else ()
+        if lines := [match.group().strip("= ") for match in matches]:
+            return "; ".join(lines)
         return "ok" if self.status == 0 else f"failed with status {self.status}"
 
     @property
@@ -186,7 +188,7 @@ def run_lines(found: dict[str, str]) -> list[Result]:
     others = sorted(set(found) - {main}, key=interpreters.as_numbers)
     say(f"Python {', '.join([main, *others])}")
     steps = {
-        other: shares("game tests of Evennia", other, f"{GAME} and not engine", 2)
+        other: [pytest_step("game tests of Evennia", other, f"{GAME} and not engine", *TWO)]
         for other in others
     }
     many = pytest_step("properties", main, PROPERTY, "--hypothesis-profile=soak")
@@ -198,7 +200,7 @@ def steps_of_test(version: str) -> list[Step]:
     """List the steps of `make test`, the longest first."""
     return [
         pytest_step("short end-to-end tests", version, "e2e and quick"),
-        *shares("game tests", version, GAME, 2),
+        pytest_step("game tests", version, GAME, *TWO),
         pytest_step("pure tests", version, SMALL),
         Step("types", version, ("-m", "mypy")),
         Step("lint", version, ("-m", "ruff", "check", ".")),
@@ -209,9 +211,9 @@ def steps_of_test(version: str) -> list[Step]:
 def steps_of_more(version: str) -> list[Step]:
     """List the further steps on the interpreter of `make test`, the longest first."""
     return [
-        *shares("end-to-end campaigns", version, "e2e and campaign", 2),
-        *shares("further end-to-end tests", version, FURTHER, 2),
-        *shares("campaigns", version, CAMPAIGN, 2),
+        pytest_step("end-to-end campaigns", version, "e2e and campaign", *TWO, *BOTH_ENDS),
+        pytest_step("further end-to-end tests", version, FURTHER, *TWO, *BOTH_ENDS),
+        pytest_step("campaigns", version, CAMPAIGN, *TWO, *BOTH_ENDS),
         Step("documentation as a site", version, SITE),
         postgresql_step(version),
     ]
@@ -231,21 +233,6 @@ def steps_of_other(version: str, is_between: bool) -> list[Step]:
         pytest_step("game tests of Evennia", version, marks, *ON_OTHER_LINE),
         Step(f"types on {version}", version, ("-m", "mypy")),
     ]
-
-
-def shares(title: str, version: str, marks: str, count: int, *files: str) -> list[Step]:
-    """List steps to run side by side; each takes the next of all files, or of some.
-
-    All but game tests are taken from both ends: of these the last ones empty the database.
-    """
-    share = Path(os.environ[TEMPLATE]) / f"{title} on {version}"
-    steps = []
-    for number in range(1, count + 1):
-        is_reversed = number % 2 == 0 and "game" not in marks
-        by_turns = ("-p", "tests.sharing", f"--share={share}", *["--backwards"] * is_reversed)
-        name = f"{title}, {number} of {count}"
-        steps.append(pytest_step(name, version, marks, *by_turns, *files))
-    return steps
 
 
 def pytest_step(title: str, version: str, marks: str, *more: str) -> Step:

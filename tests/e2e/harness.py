@@ -49,7 +49,7 @@ PASSWORD = "correct-horse-4711"
 
 # Test runs side by side have ranges of ports that their process ids keep apart.
 PORTS_OF_A_RUN = 100
-FIRST_PORT = 10_000 + os.getpid() % 200 * PORTS_OF_A_RUN
+FIRST_PORT, RUNS = 10_000, 200
 PORTS = itertools.count()
 
 START_TIMEOUT_S = 120.0
@@ -349,7 +349,7 @@ def free_ports(count: int) -> list[int]:
     """
     found: list[int] = []
     while len(found) < count:
-        port = FIRST_PORT + next(PORTS) % PORTS_OF_A_RUN
+        port = FIRST_PORT + os.getpid() % RUNS * PORTS_OF_A_RUN + next(PORTS) % PORTS_OF_A_RUN
         with socket.socket() as one:
             if one.connect_ex(("127.0.0.1", port)):
                 found.append(port)
