@@ -22,7 +22,7 @@ StandIn = pytest.importorskip(
 
 pytestmark = pytest.mark.game
 service, log = shared.service, shared.log
-FEW, MANY, SOAK, SOAK_SEEDS = 1, 3, 60, range(100, 120)
+FEW, MANY, SOAK, SOAK_SEEDS = 1, 2, 60, range(100, 120)
 
 
 @pytest.fixture

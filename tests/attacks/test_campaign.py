@@ -17,7 +17,7 @@ from tests.attacks.table import GOALS, disguised_again, drawn, with_public
 
 pytestmark = pytest.mark.game
 SEED = 37
-SHORT, EACH = 40, 3  # attacks of the short form; attacks for each carrier and goal of the whole
+SHORT, EACH = 30, 3  # attacks of the short form; attacks for each carrier and goal of the whole
 AGAIN, STRONGEST = 100, 20  # further disguises of a carrier's strongest attacks
 WHOLE = drawn(CARRIERS, EACH, SEED)
 

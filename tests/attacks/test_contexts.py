@@ -52,7 +52,7 @@ def test_what_was_told_in_one_context_is_in_no_prompt_of_another(parlour, profil
 @pytest.mark.campaign
 def test_without_the_selection_by_audience_it_would_be(parlour, monkeypatch):
     monkeypatch.setattr(prompt_building, "visible_items", lambda messages, *_: list(messages))
-    assert parlour.play(TAM).foreign
+    assert parlour.play(TAM, FEW).foreign
 
 
 @pytest.mark.soak

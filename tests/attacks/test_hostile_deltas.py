@@ -15,7 +15,8 @@ from tests.growth import grows_like_a_square, text_grows_like_a_square
 
 PARAMETERS = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
 SAY = {"type": "function", "function": {"name": "say", "parameters": PARAMETERS}}
-FEW = 1_000
+FEW = pytest.mark.parametrize("few", [500, pytest.param(1_000, marks=pytest.mark.soak)])
+CHARS = pytest.mark.parametrize("chars", [200_000, pytest.param(400_000, marks=pytest.mark.soak)])
 pytestmark = pytest.mark.campaign
 
 
@@ -33,16 +34,18 @@ def read(events, form=TOOLS):
     return reader.finish(body.reply(ids()))
 
 
+@FEW
 @pytest.mark.parametrize("kind", MAKERS)
-def test_ten_times_the_deltas_take_about_ten_times_the_time(kind):
-    events = [MAKERS[kind](n) for n in range(10 * FEW)]
-    assert not grows_like_a_square(read, events[:FEW], events)
+def test_ten_times_the_deltas_take_about_ten_times_the_time(kind, few):
+    events = [MAKERS[kind](n) for n in range(10 * few)]
+    assert not grows_like_a_square(read, events[:few], events)
 
 
+@FEW
 @pytest.mark.parametrize("kind", MAKERS)
-def test_and_so_do_those_of_plain_words(kind):
-    events = [MAKERS[kind](n) for n in range(10 * FEW)]
-    assert not grows_like_a_square(lambda some: read(some, PLAIN), events[:FEW], events)
+def test_and_so_do_those_of_plain_words(kind, few):
+    events = [MAKERS[kind](n) for n in range(10 * few)]
+    assert not grows_like_a_square(lambda some: read(some, PLAIN), events[:few], events)
 
 
 async def stream(*pieces):
@@ -58,8 +61,9 @@ def read_pieces(text, size):
         asyncio.run(read_body(stream(*pieces), body, None))
 
 
+@CHARS
 @pytest.mark.parametrize("start", ["", "data: ", 'data: {"a": "', "{}\n"])
 @pytest.mark.parametrize("piece", [" ", "a", "\n", "\r", ":", "data: {", "data: \n", "{}\n\n", "}"])
-def test_bytes_that_come_one_by_one_cost_no_square(start, piece):
+def test_bytes_that_come_one_by_one_cost_no_square(start, piece, chars):
     work = lambda text: read_pieces(start + text, 8)  # noqa: E731
-    assert not text_grows_like_a_square(work, piece, 400_000)
+    assert not text_grows_like_a_square(work, piece, chars)

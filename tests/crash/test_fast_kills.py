@@ -14,7 +14,8 @@ KILLS_OF_A_KIND = 200
 KILLS_FOR_A_PLANT = 300
 # Few games tell of these: the search begins at one that did.
 FIRST_GAMES = {
-    "an outcome and its messages are stored apart": 6,
+    "an outcome and its messages are stored apart": 12,
+    "what was answered waits again": 3,
     "masks are not stored": 1,
     "what is logged is not in view": 1,
 }

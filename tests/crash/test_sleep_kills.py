@@ -15,7 +15,7 @@ from tests.crash.fast import ROOT, Report, add_game
 
 pytestmark = pytest.mark.campaign
 
-KILLS = 80
+KILLS = 50
 KILLS_A_SOAK = 1_000
 KILLS_FOR_A_PLANT = 150
 PLANTS = (

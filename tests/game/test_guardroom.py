@@ -1,4 +1,4 @@
-"""Twenty guards in a room: who answers, how many model calls a line costs, and what is stored."""
+"""Many guards in a room: who answers, how many model calls a line costs, and what is stored."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from tests.scripted import call
 
 pytestmark = pytest.mark.engine
 
-GUARDS = 20
+GUARDS = 10
 PERSONA = "You guard the gate of the castle by day and night."
 
 
@@ -26,7 +26,7 @@ class Talkative(list):
 
 @pytest.fixture
 def guardroom(game, tavern):
-    """Return twenty guards by their number, who say their name to whoever asks."""
+    """Return the guards by their number, who say their name to whoever asks."""
     game.model.script = Talkative(lambda request: f"I am {request.source.mind.who.name}.")
     return [game.assistant(f"Guard {n:02}", tavern, PERSONA) for n in range(1, GUARDS + 1)]
 

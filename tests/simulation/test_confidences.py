@@ -20,7 +20,7 @@ from tests.simulation.parrot import Parrot, words_in
 pytestmark = [pytest.mark.game, pytest.mark.engine]
 service, game = shared.service, shared.game
 
-STEPS, FEW_STEPS = 150, 30
+STEPS, FEW_STEPS, CAMPAIGN_STEPS = 150, 30, 90
 LOOKS = 100  # steps between two looks at everything
 CAMPAIGN = range(1, 2)
 SOAK = range(100, 140)  # 6,000 steps
@@ -89,7 +89,7 @@ def test_in_a_game_nobody_learns_a_secret_and_forgetting_takes_nothing_of_others
 @pytest.mark.campaign
 @pytest.mark.parametrize("seed", CAMPAIGN)
 def test_in_more_games_nobody_learns_a_secret(begin, seed):
-    play(*begin(seed))
+    play(*begin(seed), CAMPAIGN_STEPS, looks=CAMPAIGN_STEPS // 2)
 
 
 @pytest.mark.soak
