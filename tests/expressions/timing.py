@@ -12,7 +12,7 @@ from tests.expressions.hostile import Maker, makers
 from tests.growth import TIMES_LONGER, grows_like_a_square
 
 WHOLE_CHARS = 10_000
-TOO_LONG_S = 0.05
+TOO_LONG_S = 0.1
 FIRST_CHARS = 625  # sixteen times as many are the whole
 NOISE_S = 0.002  # below this, a growth says nothing
 # ``search`` is the beginning of what ``finditer`` does, and ``sub`` does that of ``finditer``.
