@@ -49,6 +49,7 @@ def pytest_configure(config: pytest.Config) -> None:
     ssl.create_default_context = cache(ssl.create_default_context)  # type: ignore[assignment]
     if find_spec("numpy"):
         import_module("tests.known_vectors").keep_vectors()
+        import_module("tests.known_vectors").keep_weights()
     if not config.pluginmanager.hasplugin("django"):
         return
     import_module(QUICK_IMPORTS)
