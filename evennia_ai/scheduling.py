@@ -35,6 +35,8 @@ class DelayedCall(Protocol):
 
     def active(self) -> bool: ...  # True until the call was made or cancelled
     def cancel(self) -> None: ...
+    def delay(self, seconds: float, /) -> None: ...
+    def getTime(self) -> float: ...  # noqa: N802  # Twisted's name
 
 
 class Clock(Protocol):

@@ -49,11 +49,9 @@ class QueuedCall:
     settle: Sequence[Settle] = ()  # called with what it used, when it has ended
     attempts: int = 0
     started_at: float = 0.0
-    retry_at: float = 0.0
     error: str = ""  # of the last attempt
     timer: DelayedCall | None = None
-    pause: DelayedCall | None = None  # before a retry
-    left_s: float | None = None  # of its time, while players talk
+    pause: DelayedCall | None = None  # before a retry, or while players talk
     work: Deferred[LLMReply] | None = None  # the client's, while it is in flight
     ended: bool = False
 
@@ -129,10 +127,6 @@ class EndpointQueue:
         self.in_flight.discard(call)
         self.waiting.pop(call, None)
 
-    def in_turn(self) -> list[QueuedCall]:
-        """Return the calls that wait as they came, background work behind players'."""
-        return sorted(self.waiting, key=lambda call: call.request.caller.background)
-
 
 @dataclass(frozen=True)
 class WaitingCall:
@@ -178,6 +172,10 @@ class EndpointQueues:
         talked_at = self._talked_at.get(lane.profile.base_url, float("-inf"))
         return max(0.0, talked_at + QUIET_S - self._clock.seconds())
 
+    def talk_s(self, call: QueuedCall) -> float:
+        """Return for how many seconds a call makes way for players, 0 for a player's own."""
+        return self.quiet_in(call.lane) if call.request.caller.background else 0.0
+
     def __iter__(self) -> Iterator[EndpointQueue]:
         """Iterate over every lane that was used since the start."""
         return iter(self._lanes.values())
@@ -213,32 +211,26 @@ class EndpointQueues:
         for key, lane in self._lanes.items():
             if not lane.waiting or (lane.admits and not lane.has_place):
                 continue
-            call = lane.in_turn()[0]
-            if not call.request.caller.background or (is_free and not self.quiet_in(lane)):
+            call = min(lane.waiting, key=lambda waiting: waiting.request.caller.background)
+            if is_free or not call.request.caller.background:
                 self._lanes.move_to_end(key)
                 lane.leave(call)
                 return call
         return None
 
     def queue(self) -> list[WaitingCall]:
-        """Return every call that no endpoint has now, and why; those that pause come last."""
-        waiting = [
-            self._told(call, self._why(lane, call), f", number {turn} in its queue")
-            for lane in self
-            for turn, call in enumerate(lane.in_turn(), 1)
-        ]
-        return waiting + [self._told(call, RETRY) for call in self.calls if call.pause]
+        """Return every call that no endpoint has now, and why, in the order in which they came."""
+        return [self._waiting_call(call) for call in self.calls if call.work is None]
 
-    def _told(self, call: QueuedCall, why: str, turn: str = "") -> WaitingCall:
+    def _waiting_call(self, call: QueuedCall) -> WaitingCall:
         now, model = self._clock.seconds(), f"{call.profile.name}:{call.profile.model}"
-        words = f"waits {now - call.asked_at:.0f} s for {model}{turn}: {why}"
         if call.pause:
-            words += f", for {max(0.0, call.retry_at - now):.0f} s more"
+            why = TALK if self.talk_s(call) else RETRY
+        elif self.is_full:
+            why = GAME_FULL
+        else:
+            why = PLAYERS_FIRST if call.lane.has_place else ENDPOINT_FULL
+        words = f"waits {now - call.asked_at:.0f} s for {model}: {why}"
+        if call.pause:
+            words += f", for {max(0.0, call.pause.getTime() - now):.0f} s more"
         return WaitingCall(call.request.caller.assistant, model, why, call.error, words)
-
-    def _why(self, lane: EndpointQueue, call: QueuedCall) -> str:
-        if self.is_full:
-            return GAME_FULL
-        if call.request.caller.background and self.quiet_in(lane):
-            return TALK
-        return PLAYERS_FIRST if lane.has_place else ENDPOINT_FULL

@@ -16,7 +16,7 @@ from evennia_ai.messages import NO_USAGE, LLMReply, Usage
 from evennia_ai.policy.limits import retry
 from evennia_ai.ports import Extension, LLMClient, LLMRequest, overriding
 from evennia_ai.ports.extension import collect
-from evennia_ai.scheduling import Clock, DelayedCall, loggable
+from evennia_ai.scheduling import Clock, loggable
 
 log = Logger()
 
@@ -61,7 +61,6 @@ class ModelGateway:
         self.lanes = EndpointQueues(clock, limits.max_in_flight)
         self.extensions: Sequence[Extension] = ()  # which may refuse a call
         self._starting = False
-        self._quiet: DelayedCall | None = None  # until background work may begin somewhere
         self._shut: errors.AssistantError | None = None
 
     def complete(
@@ -78,8 +77,6 @@ class ModelGateway:
         the gateway is closed; if the fallback fails, too, with the profile's own error. Cancelling
         frees the place.
         """
-        if profile.fallback is None:
-            return self._ask(request, profile, deadline_at)
         reply = self._ask(request, profile, deadline_at)
         return reply.addErrback(self._fall_back, request, profile.fallback, deadline_at)
 
@@ -109,9 +106,15 @@ class ModelGateway:
     # --- the fallback -----------------------------------------------------------------------------
 
     def _fall_back(
-        self, failed: Failure, request: LLMRequest, fallback: ModelProfile, deadline_at: float
+        self,
+        failed: Failure,
+        request: LLMRequest,
+        fallback: ModelProfile | None,
+        deadline_at: float,
     ) -> Deferred[LLMReply]:
         """Ask the fallback for what its profile's endpoint could not answer, if it can help."""
+        if fallback is None:
+            return fail(failed)
         error, left_s = failed.value, deadline_at - self._clock.seconds()
         window = window_known(fallback).tokens
         fits = window is None or request.tokens + (request.max_tokens or 0) <= window
@@ -207,40 +210,21 @@ class ModelGateway:
         for call in self.lanes.note_talk(lane):
             if not call.request.caller.may_wait:
                 self._end(call, Failure(players_first(lane.profile)))
-            elif call.work is not None:
-                call.attempts -= 1
+            elif call.pause is None:
+                call.attempts -= call.work is not None
                 call.withdraw()
                 self._wait(call)
-            elif call in call.lane.waiting:
-                self._hold(call)
-
-    def _hold(self, call: QueuedCall) -> None:
-        if call.left_s is None:
-            call.left_s = call.deadline_at - self._clock.seconds()
-            if call.timer is not None:
-                call.timer.cancel()
-        if self._quiet is None or not self._quiet.active():
-            self._quiet = self._clock.callLater(self.lanes.quiet_in(call.lane), self._look_again)
-
-    def _look_again(self) -> None:
-        for call in self.lanes.calls:
-            if call.left_s is not None and self.lanes.quiet_in(call.lane):
-                self._hold(call)
-            else:
-                self._resume(call)
-        self._start_waiting()
-
-    def _resume(self, call: QueuedCall) -> None:
-        if call.left_s is not None:
-            call.deadline_at = self._clock.seconds() + call.left_s
-            call.timer = self._clock.callLater(call.left_s, self._expire, call)
-            call.left_s = None
 
     def _wait(self, call: QueuedCall) -> None:
+        """Let a call wait for its turn; while players talk, background work pauses instead."""
         call.pause = None
-        call.lane.waiting[call] = None
-        if call.request.caller.background and self.lanes.quiet_in(call.lane):
-            self._hold(call)
+        talk_s = self.lanes.talk_s(call)
+        if talk_s and call.timer is not None:
+            call.deadline_at += talk_s
+            call.timer.delay(talk_s)
+            call.pause = self._clock.callLater(talk_s, self._wait, call)
+        else:
+            call.lane.waiting[call] = None
         self._start_waiting()
 
     def _start_waiting(self) -> None:
@@ -257,7 +241,6 @@ class ModelGateway:
             self._end(call, Failure(call.lane.circuit_open()))
             return
         call.lane.breaker = retry.with_probe(call.lane.breaker, self._clock.seconds())
-        self._resume(call)
         call.attempts += 1
         call.started_at = self._clock.seconds()
         call.lane.in_flight.add(call)
@@ -287,7 +270,6 @@ class ModelGateway:
             delay = self._retry_after(call, outcome)
             if delay is not None:
                 call.pause = self._clock.callLater(delay, self._wait, call)
-                call.retry_at = self._clock.seconds() + delay
                 self._start_waiting()
                 return
         else:

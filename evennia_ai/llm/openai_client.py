@@ -16,7 +16,7 @@ from functools import cached_property, partial
 from typing import Any, cast
 from urllib.parse import urljoin
 
-from twisted.internet.defer import CancelledError, Deferred, fail
+from twisted.internet.defer import CancelledError, Deferred, maybeDeferred
 from twisted.internet.interfaces import IReactorTime
 
 from evennia_ai import errors
@@ -56,7 +56,6 @@ class RawResponse:
 class ProviderRequest:
     """One request: what is sent where, and who hears of the parts of its reply."""
 
-    endpoint: Endpoint
     profile: ModelProfile
     request: LLMRequest
     headers: Mapping[str, str]
@@ -118,10 +117,6 @@ class OpenAIClient:
         carries the status, the provider's code and the seconds to wait, if the server sent them.
         Cancelling closes the connection.
         """
-        try:
-            endpoint = find_endpoint(profile, self._environ)
-        except errors.ProviderMisconfigured as error:
-            return fail(error)
         reader = reply_reader(request.form, request.all_tools)
         on_call, on_delta = request.on_call, request.on_delta
         calls: list[ToolCallRequest] = []
@@ -139,14 +134,14 @@ class OpenAIClient:
         # OpenAI logs the header, so that its support finds the turn; other servers ignore it.
         number = {"X-Client-Request-Id": f"turn-{turn}-{uuid.uuid4().hex[:8]}"}
         asking = ProviderRequest(
-            endpoint,
             profile,
             request,
             {} if turn is None else number,
             on_delta,
             None if on_call is None else calls,
         )
-        sent = self._loop_thread.submit(self._ask(asking))
+        found = maybeDeferred(find_endpoint, profile, self._environ)
+        sent = found.addCallback(partial(self._ask, asking)).addCallback(self._loop_thread.submit)
         return sent.addCallback(lambda raw: replace(reader.finish(raw), raw=raw))
 
     def exchange(
@@ -159,11 +154,9 @@ class OpenAIClient:
         ProviderMisconfigured if the profile cannot work, and with the connection's own error.
         Cancelling closes the connection.
         """
-        try:
-            endpoint = find_endpoint(profile, self._environ)
-        except errors.ProviderMisconfigured as error:
-            return fail(error)
-        return self._loop_thread.submit(self._exchange(endpoint, method, path, body))
+        return maybeDeferred(find_endpoint, profile, self._environ).addCallback(
+            lambda endpoint: self._loop_thread.submit(self._exchange(endpoint, method, path, body))
+        )
 
     def page(
         self, profile: ModelProfile, path: str, clock: Clock, timeout_s: float
@@ -201,13 +194,12 @@ class OpenAIClient:
         masked = mask_key(response.content.decode("latin-1"), endpoint.key).encode("latin-1")
         return RawResponse(response.status_code, masked)
 
-    async def _ask(self, asking: ProviderRequest) -> LLMReply:
+    async def _ask(self, asking: ProviderRequest, endpoint: Endpoint) -> LLMReply:
         """Return the reply; what the endpoint refuses of the request is left out."""
-        endpoint, profile = asking.endpoint, asking.profile
-        body, content = ReplyBody(profile.key), b""
+        body, content = ReplyBody(asking.profile.key), b""
         refusal: refusals.EndpointRefusal | None = None
         try:
-            await self._send(asking, body)
+            await self._send(asking, endpoint, body)
             if body.failure is None:
                 reply = body.reply(lambda: uuid.uuid4().hex[:9])
                 return replace(reply, refused=asking.refused)
@@ -225,9 +217,9 @@ class OpenAIClient:
                 return LLMReply(refusal.generation, refused=asking.refused)
             part = "" if body.begun else refused_part(refusal, content, asking.body)
             if part and part not in asking.refused:
-                return await self._ask(asking.without(part, refusal.told))
+                return await self._ask(asking.without(part, refusal.told), endpoint)
             explanation = refusals.explain_refusal(
-                refusal, profile, endpoint, asking.body, asking.request.is_public
+                refusal, asking.profile, endpoint, asking.body, asking.request.is_public
             )
         # Raised outside the handler: chained to it, the first error would show the key.
         # An overflow stays one: the talk is compacted, unless a call of the reply has run.
@@ -235,8 +227,8 @@ class OpenAIClient:
         is_broken = has_begun and not isinstance(explanation, errors.ContextOverflow)
         raise refusals.broken_off(explanation, endpoint) if is_broken else explanation
 
-    async def _send(self, asking: ProviderRequest, body: ReplyBody) -> None:
-        client = self._clients.client_for(asking.endpoint)
+    async def _send(self, asking: ProviderRequest, endpoint: Endpoint, body: ReplyBody) -> None:
+        client = self._clients.client_for(endpoint)
         async with client.chat.completions.with_streaming_response.create(
             model="",
             messages=[],

@@ -70,8 +70,8 @@ class ErrorRule:
     by: str
     statuses: Collection[int] = ()
     code: str = ""
-    words: Collection[str] = ()
-    sentence: Collection[str] = ()
+    words: Collection[Collection[str]] = ()
+    sentence: Collection[Collection[str]] = ()
     never: Collection[int] = ()
     unless: str = ""
     unless_code: str = ""
@@ -86,12 +86,9 @@ class ErrorRule:
             and not (self.asks_no_wait and response.wait_s is not None)
             and (not self.code or bool(re.search(self.code, response.spelled_code)))
             and not (self.unless_code and re.search(self.unless_code, response.spelled_code))
-            and holds(self.words, response.text)
+            and (not self.words or holds(self.words, response.text))
             and not (self.unless and re.search(self.unless, response.text))
-            and (
-                not self.sentence
-                or any(holds(self.sentence, sentence) for sentence in response.sentences)
-            )
+            and (not self.sentence or any(holds(self.sentence, s) for s in response.sentences))
         )
 
 
@@ -128,9 +125,9 @@ def load_table(data: Mapping[str, Any]) -> tuple[ErrorRule, ...]:
             spans = data["statuses"][value] if isinstance(value, str) else value
             ends = (str(span).partition("-") for span in spans)  # of ``500-599``
             return frozenset(n for a, _, b in ends for n in range(int(a), int(b or a) + 1))
-        if isinstance(value, str) and name not in ("means", "by"):
-            return filled(value)
-        return tuple(map(filled, value)) if isinstance(value, list) else value
+        if isinstance(value, list):
+            return tuple(sign(name, item) for item in value)
+        return filled(value) if isinstance(value, str) and name not in ("means", "by") else value
 
     rows = ({name: sign(name, value) for name, value in row.items()} for row in data["row"])
     return tuple(ErrorRule(**{**row, "means": ErrorKind[row["means"]]}) for row in rows)
@@ -169,6 +166,6 @@ def plain(text: str) -> str:
     return JOINTS.sub(" ", QUOTES.sub("", text[:MOST_CHARS].lower()))
 
 
-def holds(patterns: Collection[str], text: str) -> bool:
-    """Return True if every pattern is found in the text, in any order."""
-    return all(re.search(pattern, text) for pattern in patterns)
+def holds(lists: Collection[Collection[str]], text: str) -> bool:
+    """Return True if every pattern of one of some lists is found in the text, in any order."""
+    return any(all(re.search(pattern, text) for pattern in patterns) for patterns in lists)

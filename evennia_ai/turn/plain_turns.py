@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from twisted.internet.defer import inlineCallbacks
 
@@ -25,13 +26,7 @@ from evennia_ai.policy.conversation.requested_acts import (
 )
 from evennia_ai.policy.conversation.tool_call_rules import LoopState, begin_step
 from evennia_ai.policy.replies.output_checks import ASSISTANT, ECHO
-from evennia_ai.policy.replies.plain_reply import (
-    PlainReply,
-    plain_reply,
-    to_asker,
-    without_assistant,
-)
-from evennia_ai.policy.replies.reply_reader import CUT_OFF
+from evennia_ai.policy.replies.plain_reply import PlainReply, plain_reply, to_asker
 from evennia_ai.policy.replies.speech import VOICE_LINES, spoken
 from evennia_ai.policy.texts import sentences
 from evennia_ai.policy.tool_call_modes import plain_prompt
@@ -156,15 +151,14 @@ class PlainTurns:
         speakers = [event.speaker_name for event in turn.from_others]
         others = {plain_prompt.STRANGER, *here.people, *speakers}
         lines, last = [item.text for item in turn.from_others], calls.check.spoken
-        cut_off = reply.finish_reason == CUT_OFF
         # Whoever is to tell another something says it again.
         answered = [] if requested.whispered_to else lines
         notes = [text for name in speakers for text in plain_prompt.notes_to(name)]
         known, own = [*answered, *notes, AGAIN_PLAIN], self._mind.name
-        plain = plain_reply(reply.content, own, others, known, last[-LAST_REPLIES:], cut_off)
-        parts, nearness = [*map(str.strip, sentences(plain.words))], self._mind.services.nearness
+        read = partial(plain_reply, reply, own, others, known, last[-LAST_REPLIES:])
+        parts, nearness = [*map(str.strip, sentences(read().words))], self._mind.services.nearness
         yield nearness.prepare(self._mind.services, [*parts, *VOICE_LINES])
-        plain = without_assistant(plain, nearness.cosines)
+        plain = read(nearness.cosines)
         line = " ".join(answered[-1:])
         asker = as_name("".join(speakers[-1:]))
         own_words = [words for who, words in grounds.told if who.endswith(f" {asker}")]

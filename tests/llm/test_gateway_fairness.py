@@ -53,9 +53,9 @@ def test_every_call_that_waits_says_why_and_when_it_is_its_turn():
     desk.clock.advance(2.0)
     desk.ask(assistant="3")
     assert {one.words for one in desk.gateway.lanes.queue()} == {
-        f"waits 2 s for small:s, number 1 in its queue: {GAME_FULL}",
-        f"waits 0 s for tavern:m, number 1 in its queue: {GAME_FULL}",
-        f"waits 2 s for tavern:m, number 2 in its queue: {GAME_FULL}",
+        f"waits 2 s for small:s: {GAME_FULL}",
+        f"waits 0 s for tavern:m: {GAME_FULL}",
+        f"waits 2 s for tavern:m: {GAME_FULL}",
     }
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from evennia_ai.messages import SAY, SPEECH, Delta, LLMReply, Sent, ToolCallRequest
-from evennia_ai.policy.replies.speech import ENDED, WORDS, Speech, spoken, whole_sentences
+from evennia_ai.policy.replies.speech import ENDED, WORDS, SentenceSplitter, spoken, whole_sentences
 from evennia_ai.policy.replies.streaming_json import PartialJson, arriving_text
 from evennia_ai.policy.replies.text_tool_calls import Tools, read_text_calls, tidy_calls
 from evennia_ai.policy.texts import read_object
@@ -75,7 +75,7 @@ class NativeReader(ReplyReader):
         if not reply.tool_calls:
             return with_written_calls(reply, self._tools)
         for open_call in self._arriving[self._first_open : self._first_open + 1]:
-            if open_call.speech.begun:
+            if open_call.begun:
                 self._add(open_call.end(is_cut_off))
                 calls = calls[1:]
         for call in calls:
@@ -102,14 +102,18 @@ class NativeReader(ReplyReader):
 
 
 class ArrivingCall:
-    """A native call that is still arriving."""
+    """A native call that is still arriving; of speech each finished sentence is one, with its id.
+
+    ``begun`` is True if a sentence was said.
+    """
 
     def __init__(self, index: int, tools: Tools) -> None:
         self._id, self._tools = f"call{index}", tools
         self._name, self._arguments, self._said = "", PartialJson(), ""
         self._is_whole: bool | None = None  # None if a part came since it was asked
         self._sent: Callable[[], Sent] = dict
-        self.speech = Speech(call_id=self._id)
+        self.begun = False
+        self._splitter = SentenceSplitter()
 
     @property
     def is_whole(self) -> bool:
@@ -127,19 +131,21 @@ class ArrivingCall:
         if not text.startswith(self._said):
             return []
         new, self._said = text.removeprefix(self._said), text
-        return self._with_sent(self.speech.add(new))
+        return self._say(self._splitter.feed(new))
 
     def end(self, is_cut_off: bool = False) -> Calls:
         calls = self.words()
         call = ToolCallRequest(self._id, self._name, str(self._arguments), self._sent())
         whole = tidied(call, self._tools)
-        if not self.speech.begun:
+        if not self.begun:
             return whole
-        text = (read_object(whole[0].arguments) or {}).get(WORDS)
-        return calls + self._with_sent(self.speech.end(is_cut_off or text != self._said))
+        text, rest = (read_object(whole[0].arguments) or {}).get(WORDS), self._splitter.rest()
+        is_whole = (text == self._said and not is_cut_off) or bool(ENDED.search(rest))
+        return calls + self._say([rest] if rest and is_whole else [])
 
-    def _with_sent(self, calls: Calls) -> Calls:
-        return [replace(call, sent=self._sent()) for call in calls]
+    def _say(self, sentences: list[str]) -> Calls:
+        self.begun = self.begun or bool(sentences)
+        return [replace(spoken(text, self._id), sent=self._sent()) for text in sentences]
 
 
 def is_whole(call: ToolCallRequest, tools: Tools) -> bool:

@@ -1,4 +1,4 @@
-"""The speech of a reply: its sentences, each a call as soon as it ends, all with the same id."""
+"""The speech of a reply: its sentences as soon as they end, and whose voice they are."""
 
 import json
 import re
@@ -52,31 +52,6 @@ class SentenceSplitter:
             return False
         # Marks alone may still end the sentence before: `." …`.
         return any(map(str.isalnum, following)) and not following[0].islower()
-
-
-class Speech:
-    """Words that arrive in parts, each finished sentence a call.
-
-    ``begun`` is True if a sentence was said.
-    """
-
-    def __init__(self, call_id: str = SPEECH_ID) -> None:
-        self.begun = False
-        self._id = call_id
-        self._splitter = SentenceSplitter()
-
-    def add(self, text: str) -> list[ToolCallRequest]:
-        """Add words; return a call for each finished sentence."""
-        pieces = self._splitter.feed(text)
-        self.begun = self.begun or bool(pieces)
-        return [spoken(sentence, self._id) for sentence in pieces]
-
-    def end(self, unfinished: bool = False) -> list[ToolCallRequest]:
-        """Return the call for the last words; of an unfinished speech only whole sentences."""
-        rest = self._splitter.rest()
-        if unfinished and not ENDED.search(rest):
-            rest = "" if self.begun else whole_sentences(rest)
-        return [spoken(rest, self._id)] if rest else []
 
 
 def spoken(words: str, call_id: str = SPEECH_ID, name: str = SAY) -> ToolCallRequest:

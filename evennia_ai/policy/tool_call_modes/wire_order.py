@@ -9,7 +9,7 @@ result.
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import chain
+from itertools import groupby
 from typing import Any
 
 from evennia_ai.messages import (
@@ -116,18 +116,10 @@ def arrange(messages: Sequence[WireMessage], style: WireStyle = WireStyle()) -> 
     after_words = next(
         (n for n in range(len(items), 0, -1) if not isinstance(items[n - 1], WireToolCall)), 0
     )
-    past = items[:after_words]
     current = [item for item in items[after_words:] if isinstance(item, WireToolCall)]
     is_native = style.calls and all(not bearing or act.step in bearing for act in current)
-    if style.calls:
-        now = current if is_native else current_in_text(current)
-        ordered = [*past_items(past, bearing), *now]
-    else:
-        notes = (
-            [item] if not isinstance(item, WireToolCall) else event_lines([item])
-            for item in settled_speech(past)
-        )
-        ordered = [*chain.from_iterable(notes), *current_in_text(current)]
+    now = current if is_native else current_in_text(current)
+    ordered = [*past_items(items[:after_words], style, bearing), *now]
     if is_words(ordered[-1], ASSISTANT):
         ordered.append(words(USER, CLOSING))
     if rules:
@@ -174,7 +166,7 @@ def read_items(messages: Iterable[WireMessage]) -> tuple[str, list[Item]]:
     return JOINTS[SYSTEM].join(rules), items
 
 
-def past_items(items: Sequence[Item], bearing: Collection[str] = ()) -> list[Item]:
+def past_items(items: Sequence[Item], style: WireStyle, bearing: Collection[str]) -> list[Item]:
     """Return finished turns: speech as words, and acts native only where templates allow it."""
     ordered: list[Item] = []
     waiting: list[WireToolCall] = []  # acts right after a user message
@@ -184,7 +176,7 @@ def past_items(items: Sequence[Item], bearing: Collection[str] = ()) -> list[Ite
                 ordered += waiting if item["role"] == ASSISTANT else event_lines(waiting)
                 waiting = []
             ordered.append(item)
-        elif is_words(ordered[-1], USER) and (not bearing or item.step in bearing):
+        elif style.calls and is_words(ordered[-1], USER) and (not bearing or item.step in bearing):
             waiting.append(item)
         else:
             ordered += event_lines([item])
@@ -269,32 +261,29 @@ def used_tool(act: WireToolCall) -> str:
     return f"{act.name} {quoted(cut_text(unmarked(shown), ARGUMENT_CHARS))}" if shown else act.name
 
 
-def write_items(items: Iterable[Item], bearing: Collection[str] = ()) -> list[WireMessage]:
+def write_items(items: Iterable[Item], bearing: Collection[str]) -> list[WireMessage]:
     """Return items as wire messages, texts of equal roles in a row as one.
 
     So are calls of one of the ``bearing`` steps.
     """
-    wire: list[WireMessage] = []
-    same: list[str] = []  # texts of the role of the last message, which stand in it at the end
-    acts: list[WireToolCall] = []  # of one step
-    for item in [*items, None]:  # None: write the last texts
-        if isinstance(item, dict) and wire and item["role"] == wire[-1]["role"]:
-            same = same or [wire[-1]["content"]]
-            same.append(item["content"])
-            continue
-        if same:
-            role = wire[-1]["role"]
-            wire[-1] = words(role, JOINTS[role].join(same))
-            same = []
+
+    def message_of(numbered: tuple[int, Item]) -> tuple[str, str | int]:
+        number, item = numbered
         if isinstance(item, WireToolCall):
-            goes_on = bool(acts) and acts[-1].step == item.step and item.step in bearing
-            acts = [*acts, item] if goes_on else [item]
-            del wire[len(wire) - goes_on * len(acts) :]  # the message and its results so far
-            wire += with_sent(acts, item.step in bearing)
-            continue
-        acts = []
-        if item:
-            wire.append(item)
+            return TOOL, item.step if item.step in bearing else number
+        return item["role"], ""
+
+    wire: list[WireMessage] = []
+    for (role, step), numbered in groupby(enumerate(items), message_of):
+        run = [item for _number, item in numbered]
+        texts = [item for item in run if not isinstance(item, WireToolCall)]
+        if len(texts) > 1:
+            wire.append(words(role, JOINTS[role].join(item["content"] for item in texts)))
+        elif texts:
+            wire += texts
+        else:
+            acts = [item for item in run if isinstance(item, WireToolCall)]
+            wire += with_sent(acts, step in bearing)
     return wire
 
 

@@ -79,7 +79,7 @@ def test_a_spelling_that_is_not_read_is_never_spoken(form):
         for before in ("", "Well met.\n"):
             text = before + written(form, name, given)
             assert find_artefact(read_text_calls(text, TOOLS).words, MIRA), text
-            made = plain_reply(text, "Mira", {"Ann"}, (), ())
+            made = plain_reply(LLMReply(text), "Mira", {"Ann"}, (), ())
             is_bare = {"Well met.", GIVEN["text"], ""}.issuperset(made.words.splitlines())
             assert is_bare or made.problem or find_artefact(made.words, MIRA), text
 

@@ -5,6 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evennia_ai.memory.local_models import minilm
+from evennia_ai.messages import LLMReply
+from evennia_ai.policy.conversation.ai_disclosure import unknown
 from evennia_ai.policy.replies.output_checks import ECHO, FOR_OTHERS
 from evennia_ai.policy.replies.plain_reply import (
     ASSISTANT,
@@ -12,7 +14,6 @@ from evennia_ai.policy.replies.plain_reply import (
     REPEATED,
     PlainReply,
     plain_reply,
-    without_assistant,
 )
 from evennia_ai.policy.retrieval.words import is_english
 from tests.growth import text_grows_like_a_square
@@ -22,8 +23,9 @@ OTHERS = ("Wanderer", "Tom", "Sister Oda")
 HEARD = ("Wanderer says: Good evening! Who are you?",)
 
 
-def reply(text, name="Mira", heard=HEARD, last=(), cut_off=False):
-    return plain_reply(text, name, OTHERS, heard, last, cut_off)
+def reply(text, name="Mira", heard=HEARD, last=(), cut_off=False, cosines=unknown):
+    made = LLMReply(text, finish_reason="length" if cut_off else "stop")
+    return plain_reply(made, name, OTHERS, heard, last, cosines)
 
 
 @pytest.mark.parametrize(
@@ -218,13 +220,13 @@ def test_what_was_said_before_is_left_out_or_asked_for_again():
 def test_the_voice_of_an_assistant_is_left_out_or_asked_for_again():
     assert reply("I'm sorry, but I can't assist with that.").problem == ASSISTANT
     both = reply("I am Mira. How can I assist you?")
-    assert both == PlainReply("I am Mira.", has_assistant=True)
+    assert both == PlainReply("I am Mira.")
     assert reply("I apologize. As an AI language model, I am fair.").problem == ASSISTANT
 
 
 def test_a_deed_alone_answers_where_nothing_may_be_said():
     made = reply("*shakes her head* I'm sorry, but I can't assist with that.")
-    assert made == PlainReply("", ("shakes her head",), has_assistant=True)
+    assert made == PlainReply("", ("shakes her head",))
 
 
 def test_an_echo_is_left_out_or_asked_for_again():
@@ -274,7 +276,8 @@ def test_a_line_told_back_stands_only_alone():
 
 @given(st.text(), st.text(max_size=10), st.booleans())
 def test_no_text_raises(text, name, cut_off):
-    made = plain_reply(text, name, (text[:9],), (text,), (text,), cut_off)
+    whole = LLMReply(text, finish_reason="length" if cut_off else "stop")
+    made = plain_reply(whole, name, (text[:9],), (text,), (text,))
     assert made.words or made.emotes or made.problem
 
 
@@ -303,26 +306,24 @@ def near():
 )
 def test_the_voice_of_an_assistant_is_told_by_its_meaning(near, words):
     assert reply(words).problem == ""
-    assert without_assistant(reply(words), near).problem == ASSISTANT
-    spoken = without_assistant(PlainReply(f"Aye, I am Mira. {words}", ("nods",)), near)
+    assert reply(words, cosines=near).problem == ASSISTANT
+    spoken = reply(f"*nods* Aye, I am Mira. {words}", cosines=near)
     assert spoken == PlainReply("Aye, I am Mira.", ("nods",))
-    assert without_assistant(PlainReply(words, ("nods",)), near) == PlainReply("", ("nods",))
+    assert reply(f"*nods* {words}", cosines=near) == PlainReply("", ("nods",))
 
 
 def test_beside_an_assistant_s_sentence_only_a_character_s_is_said(near):
     advice = "It's important to consider your priorities and what issues you care about."
-    mixed = reply(f"{advice} I'm sorry, but I can't assist with that. Mind your tongue.")
-    assert mixed.has_assistant
-    assert without_assistant(mixed, near).words == "Mind your tongue."
+    text = f"{advice} I'm sorry, but I can't assist with that. Mind your tongue."
+    assert reply(text, cosines=near).words == "Mind your tongue."
 
 
 def test_what_characters_say_is_hardly_ever_taken_for_an_assistant_s(near):
     english = [line for line in LEGITIMATE if is_english(line)]
-    wrong = [line for line in english if without_assistant(PlainReply(line), near).problem]
+    wrong = [line for line in english if reply(line, cosines=near).problem == ASSISTANT]
     assert len(wrong) <= 3, wrong
-    unspoken = PlainReply("", problem=REPEATED)
-    assert without_assistant(unspoken, near) == unspoken
-    german = PlainReply("Ich kann dir dabei nicht helfen, mein Freund.")
-    assert without_assistant(german, near) == german
-    refusal = PlainReply("I cannot engage in discussions related to racism.")
-    assert without_assistant(refusal, lambda _text, _others: ()) == refusal
+    assert (
+        reply("Where is the mill?", last=["Where is the mill?"], cosines=near).problem == REPEATED
+    )
+    german = "Ich kann dir dabei nicht helfen, mein Freund."
+    assert reply(german, cosines=near).words == german
