@@ -140,8 +140,10 @@ class OpenAIClient:
             on_delta,
             None if on_call is None else calls,
         )
-        found = maybeDeferred(find_endpoint, profile, self._environ)
-        sent = found.addCallback(partial(self._ask, asking)).addCallback(self._loop_thread.submit)
+        endpoint = maybeDeferred(find_endpoint, profile, self._environ)
+        sent = endpoint.addCallback(partial(self._ask, asking)).addCallback(
+            self._loop_thread.submit
+        )
         return sent.addCallback(lambda raw: replace(reader.finish(raw), raw=raw))
 
     def exchange(
