@@ -83,7 +83,7 @@ class EndpointRegistry:
         self._keep(key, endpoints.after_reply(facts, outcome, took_s, self._now()))
         if not (facts.answered or profile.context_window):
             request = self._ask(profile)
-            request.addCallbacks(partial(self._keep_window, key), partial(self._note, profile))
+            request.addCallbacks(partial(self._keep_window, key), partial(note_failure, key))
 
     def note_probe(
         self,
@@ -121,15 +121,11 @@ class EndpointRegistry:
             return
         try:
             self._save({name: endpoints.stored_facts(known) for name, known in self._facts.items()})
-        except StoreUnavailable as error:
-            log.info(
-                "evennia_ai: what is known of {key} is not stored yet ({error}); trying again "
-                "with the next reply",
-                key=key,
-                error=error,
-            )
-        else:
             self._stored = dict(self._facts)
+        except StoreUnavailable as error:  # the next reply tries again
+            log.info(
+                "evennia_ai: {key}: what is known is not stored yet ({error})", key=key, error=error
+            )
 
     def _keep_window(self, key: str, window: int | None) -> None:
         """Keep the window; with another one the server was started anew, and may refuse less."""
@@ -138,14 +134,11 @@ class EndpointRegistry:
             refused = facts.refused if facts.window in (None, window) else {}
             self._keep(key, replace(facts, window=window, refused=refused))
 
-    def _note(self, profile: ModelProfile, failure: Failure) -> None:
-        if not failure.check(CancelledError):
-            log.info(
-                "evennia_ai: the endpoint of {model} did not report its context window "
-                "({problem}); the model's name or max_context_tokens decides",
-                model=profile.model,
-                problem=hide_secrets(failure.getErrorMessage()),
-            )
+
+def note_failure(key: str, failure: Failure) -> None:
+    if not failure.check(CancelledError):  # the model's name or max_context_tokens decides
+        problem = hide_secrets(failure.getErrorMessage())
+        log.info("evennia_ai: {key} told no context window ({problem})", key=key, problem=problem)
 
 
 def key_of(profile: ModelProfile) -> str:

@@ -109,10 +109,6 @@ class EndpointQueue:
         return most == 1 or (not most and self.profile.is_local)
 
     @property
-    def admits(self) -> bool:
-        return self.paused_s == 0
-
-    @property
     def paused_s(self) -> float:
         """Return for how many seconds its circuit breaker lets no call pass."""
         return paused_s(self.breaker, self.clock.seconds())
@@ -209,7 +205,7 @@ class EndpointQueues:
             return None
         is_free = self.in_flight < BACKGROUND_SHARE * self._max_in_flight
         for key, lane in self._lanes.items():
-            if not lane.waiting or (lane.admits and not lane.has_place):
+            if not lane.waiting or not (lane.has_place or lane.paused_s):
                 continue
             call = min(lane.waiting, key=lambda waiting: waiting.request.caller.background)
             if is_free or not call.request.caller.background:

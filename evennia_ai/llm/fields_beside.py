@@ -5,6 +5,7 @@ Nothing here knows a server: each field counts that is none of the words and cal
 
 import json
 from contextlib import suppress
+from itertools import chain
 from typing import Any
 
 from evennia_ai.messages import Sent
@@ -115,11 +116,6 @@ def objects_in(value: object) -> list[Fields]:
         value = parse_body(value.encode("utf-8", "replace"))
     if isinstance(value, dict):
         value = [*value.values()] if all(map(str.isdigit, value)) else [value]
-    objects: list[Fields] = []
-    for item in value if isinstance(value, list) else ():
-        objects += [
-            entry
-            for entry in (item if isinstance(item, list) else [item])
-            if isinstance(entry, dict) and entry
-        ]
-    return objects
+    items = value if isinstance(value, list) else ()
+    entries = chain.from_iterable(item if isinstance(item, list) else [item] for item in items)
+    return [entry for entry in entries if isinstance(entry, dict) and entry]

@@ -192,7 +192,7 @@ class ModelGateway:
             return errors.ProviderMisconfigured(problem)
         if deadline_at <= self._clock.seconds():
             return deadline_error(profile)
-        if not lane.admits:
+        if lane.paused_s:
             return lane.circuit_open()
         caller = request.caller
         if caller.background and not caller.may_wait and self.lanes.quiet_in(lane):
@@ -237,7 +237,7 @@ class ModelGateway:
         self._starting = False
 
     def _start(self, call: QueuedCall) -> None:
-        if not call.lane.admits:
+        if call.lane.paused_s:
             self._end(call, Failure(call.lane.circuit_open()))
             return
         call.lane.breaker = retry.with_probe(call.lane.breaker, self._clock.seconds())

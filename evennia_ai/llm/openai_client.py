@@ -31,6 +31,7 @@ from evennia_ai.llm.refusals import REPLY_LIMITS, STREAM, quoted_words, refused_
 from evennia_ai.llm.reply_body import BrokenStream, ReplyBody, unwrap
 from evennia_ai.llm.sdk_clients import SdkClients, UnwantedBody, causes_of, connection_trouble
 from evennia_ai.messages import Delta, LLMReply, ToolCallRequest
+from evennia_ai.policy.provider_errors import ErrorResponse
 from evennia_ai.policy.redaction import mask_key
 from evennia_ai.policy.replies.reply_reader import parameters, reply_reader
 from evennia_ai.policy.replies.text_tool_calls import read_text_calls
@@ -199,7 +200,7 @@ class OpenAIClient:
     async def _ask(self, asking: ProviderRequest, endpoint: Endpoint) -> LLMReply:
         """Return the reply; what the endpoint refuses of the request is left out."""
         body, content = ReplyBody(asking.profile.key), b""
-        refusal: refusals.EndpointRefusal | None = None
+        refusal: ErrorResponse | None = None
         try:
             await self._send(asking, endpoint, body)
             if body.failure is None:

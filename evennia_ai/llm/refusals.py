@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from types import MappingProxyType
 from typing import Any
@@ -62,24 +61,13 @@ ERRORS: Mapping[ErrorKind, type[ProviderError]] = {
 }  # all others are ProviderUnavailable
 
 
-@dataclass(frozen=True)
-class EndpointRefusal(ErrorResponse):
-    """A response without a reply; ``told`` is for admins, ``words`` for classification only.
-
-    ``generation`` is what the model wrote, of which the server could make no reply.
-    """
-
-    told: str = ""
-    generation: str = ""
-
-
 def read_refusal(
     error: object,
     key: str,
     now: datetime,
     status: int = 0,
     headers: Mapping[str, str] = MappingProxyType({}),
-) -> EndpointRefusal:
+) -> ErrorResponse:
     """Return the refusal in an error object.
 
     ``status`` is the HTTP status of an unsuccessful response; some proxies send errors with a
@@ -96,7 +84,7 @@ def read_refusal(
     code = shown_error(own, key)[:MAX_CODE_CHARS]
     wait_s = asked_wait_s(headers, now, words)
     generation = as_text(as_dict(error).get("failed_generation"))  # Groq
-    return EndpointRefusal(words, status, code, wait_s, shown_error(error, key), generation)
+    return ErrorResponse(words, status, code, wait_s, shown_error(error, key), generation)
 
 
 def shown_error(body: object, key: str) -> str:
@@ -111,7 +99,7 @@ def shown_error(body: object, key: str) -> str:
 
 
 def explain_refusal(
-    refusal: EndpointRefusal,
+    refusal: ErrorResponse,
     profile: ModelProfile,
     endpoint: Endpoint,
     body: Mapping[str, Any] = MappingProxyType({}),
@@ -239,7 +227,7 @@ DEMANDS = re.compile(
 MAY_NAME_WHAT = {ErrorKind.NO_MODEL: (404, 405), ErrorKind.BROKEN: (500, 501)}
 
 
-def refused_part(refusal: EndpointRefusal, content: bytes, body: Mapping[str, Any]) -> str:
+def refused_part(refusal: ErrorResponse, content: bytes, body: Mapping[str, Any]) -> str:
     """Return the name of what a refusal names of the body that was sent, "" if of nothing.
 
     ``content`` is the whole response. A name is that of a parameter, of a field of the messages

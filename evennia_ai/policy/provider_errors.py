@@ -36,13 +36,17 @@ class ErrorResponse:
     """What an endpoint said with a failure.
 
     ``status`` is the HTTP status, 0 if there is none; ``code`` the provider's own name or number
-    for the error; ``words`` all its texts; ``wait_s`` the wait in seconds that it asks for.
+    for the error; ``words`` all its texts, for classification only; ``wait_s`` the wait in seconds
+    that it asks for; ``told`` what admins may read of it. ``generation`` is what the model wrote,
+    of which the server could make no reply.
     """
 
     words: str = ""
     status: int = 0
     code: str = ""
     wait_s: float | None = None
+    told: str = ""
+    generation: str = ""
 
     @cached_property
     def text(self) -> str:

@@ -30,7 +30,7 @@ from evennia_ai.policy.replies import output_checks
 from evennia_ai.policy.replies.plain_reply import (
     NO_WORDS,
     REPEATED,
-    SplitReply,
+    PlainReply,
     own_lines,
     split_reply,
     uncalled,
@@ -152,14 +152,14 @@ class OutputGuardrail:
         changed = words not in (text, spoken_words(text or "", around.name, self._limit_chars))
         return with_text(call, words) if changed else call
 
-    def split(self, call: ToolCallRequest) -> SplitReply:
+    def split(self, call: ToolCallRequest) -> PlainReply:
         """Return the character's own words of a speech, and the deeds that it tells beside them.
 
         Of any other call, and without a check, all is words.
         """
         text, around = text_of(call), self._around
         if around is None or call.name not in SPEECH or text is None:
-            return SplitReply(text or NO_WORDS)
+            return PlainReply(text or NO_WORDS)
         own = own_lines(strip_reasoning(text), around.name, frozenset(around.people))
         return split_reply(own, around.name)
 

@@ -187,7 +187,7 @@ class PlainTurns:
             refused = spoken(reply.content)
             yield self._tool_executor.refuse(turn, refused, plain.problem, unlogged)
             return replace(calls.ran, refused=plain.problem)
-        shown = [text for text in plain.emotes if not match_name(text, [requested.target])]
+        shown = [text for text in plain.deeds if not match_name(text, [requested.target])]
         wanted = [spoken(text, f"deed{number}", EMOTE) for number, text in enumerate(shown)]
         speech = spoken(plain.words)
         if requested.whispered_to:

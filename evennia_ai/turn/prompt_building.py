@@ -56,6 +56,7 @@ from evennia_ai.policy.tool_call_modes.form import (
     Schema,
     ToolCallMode,
     answer_in,
+    described,
 )
 from evennia_ai.policy.tool_call_modes.wire_order import count_request, past_text
 from evennia_ai.turn.context_selection import ContextItems, ContextSelector, latest_talk
@@ -273,7 +274,7 @@ class PromptBuilder:
             situation = replace(situation, notes=(*situation.notes, PRESSURE))
         scene = plain_prompt.short_scene(situation) if brief else situation
         rows = situation_rows(scene, self._mind.world_clock.moment())
-        late_tools = filter(None, map(asking.form.tell, asking.late_tools))
+        late_tools = map(described, asking.late_tools)
         upto = searched_upto(shown)
         searched = (m for m in shown if upto and m["metadata"].get("seq", upto + 1) <= upto)
         talk = replace(latest_talk(visible, lines), shown=[*map(past_text, searched)])

@@ -176,7 +176,7 @@ class ToolCallRunner:
         self, request: ToolCallRequest, finish_reason: str, tied: bool, goes_on: bool
     ) -> Coroutine[bool]:
         """Show the deed that a speech begins with. Fires with False if no words are left."""
-        words, deeds = self.check.split(request)
+        words, deeds, _ = self.check.split(request)
         if goes_on:
             self._speech_failed = self._speech_failed or not (words or deeds)  # lines of others
             return bool(words)

@@ -13,7 +13,6 @@ from evennia_ai.llm.endpoints import Endpoint
 from evennia_ai.llm.fields_beside import parse_body
 from evennia_ai.llm.refusals import (
     ERROR_TEXT_FIELDS,
-    EndpointRefusal,
     explain_refusal,
     read_refusal,
     shown_error,
@@ -21,6 +20,7 @@ from evennia_ai.llm.refusals import (
 )
 from evennia_ai.llm.reply_body import find_failure, unwrap
 from evennia_ai.policy.limits.retry import LOADING_CODE
+from evennia_ai.policy.provider_errors import ErrorResponse
 
 KEY = "4f1c9e77-a2b8-tavern"
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -122,16 +122,13 @@ def test_a_server_that_wants_a_key_where_none_is_named_is_told_apart():
 @pytest.mark.parametrize(
     ("body", "refusal"),
     [
-        ({"error": {"message": "No.", "code": 429}}, EndpointRefusal("No.", 429, told="No")),
-        (
-            {"error": {"message": "No.", "code": "c"}},
-            EndpointRefusal("No.\nc", code="c", told="No"),
-        ),
-        ({"error": "No."}, EndpointRefusal("No.", told="No")),
-        ({"error": {"code": True}}, EndpointRefusal()),
-        ({"error": {"code": 200}}, EndpointRefusal()),
+        ({"error": {"message": "No.", "code": 429}}, ErrorResponse("No.", 429, told="No")),
+        ({"error": {"message": "No.", "code": "c"}}, ErrorResponse("No.\nc", code="c", told="No")),
+        ({"error": "No."}, ErrorResponse("No.", told="No")),
+        ({"error": {"code": True}}, ErrorResponse()),
+        ({"error": {"code": 200}}, ErrorResponse()),
         ({"error": None}, None),
-        ({"message": "hello"}, EndpointRefusal("hello", told="hello")),
+        ({"message": "hello"}, ErrorResponse("hello", told="hello")),
         ({"message": "hello", "choices": []}, None),
         ([], None),
     ],

@@ -10,7 +10,7 @@ from evennia_ai.config import ModelProfile
 from evennia_ai.config.profiles import request_form, wire_style
 from evennia_ai.errors import ContextOverflow
 from evennia_ai.llm.endpoint_facts import EndpointRegistry
-from evennia_ai.llm.refusals import STREAM, EndpointRefusal, refused_part, without_parts
+from evennia_ai.llm.refusals import STREAM, refused_part, without_parts
 from evennia_ai.messages import LLMReply
 from evennia_ai.policy.limits.endpoints import (
     REFUSED_S,
@@ -19,6 +19,7 @@ from evennia_ai.policy.limits.endpoints import (
     should_store,
     stored_facts,
 )
+from evennia_ai.policy.provider_errors import ErrorResponse
 
 CALL = {"id": "a", "type": "function", "function": {"name": "look", "arguments": "{}"}}
 BODY = {
@@ -68,7 +69,7 @@ OVERFLOW = "The maximum context length is 9 tokens, but you requested 12: lower 
     ],
 )
 def test_a_refusal_names_a_part_that_was_sent(status, words, content, part):
-    assert refused_part(EndpointRefusal(words, status), json.dumps(content).encode(), BODY) == part
+    assert refused_part(ErrorResponse(words, status), json.dumps(content).encode(), BODY) == part
 
 
 @pytest.mark.parametrize(

@@ -87,13 +87,13 @@ class PlainReply(NamedTuple):
 
     Attributes:
         words: what is said; empty if only a deed is shown.
-        emotes: deeds, each as it follows the character's name: "wipes a mug".
+        deeds: what is shown, each as it follows the character's name: "wipes a mug".
         problem: why nothing may be said, completing "Your last reply was not spoken: ..."; "" if
-            the words and emotes may be used.
+            the words and deeds may be used.
     """
 
     words: str
-    emotes: tuple[str, ...] = ()
+    deeds: tuple[str, ...] = ()
     problem: str = ""
 
 
@@ -123,7 +123,7 @@ def plain_reply(
     if not own:
         is_for_others = bool(reply.content.strip())
         return PlainReply("", problem=output_checks.FOR_OTHERS if is_for_others else NO_WORDS)
-    words, deeds = split_reply(ROLE.sub("", own), name)
+    words, deeds, _ = split_reply(ROLE.sub("", own), name)
     if reply.finish_reason == CUT_OFF:
         words = whole_sentences(words)
     if AN_AI_SPEAKS.search(words):  # the sentences around that are its voice, too
@@ -199,14 +199,7 @@ def own_lines(text: str, name: str, others: frozenset[str]) -> str:
 # --- deeds and words ------------------------------------------------------------------------------
 
 
-class SplitReply(NamedTuple):
-    """The words of a reply, and its deeds, each as it follows the character's name."""
-
-    words: str
-    deeds: tuple[str, ...] = ()
-
-
-def split_reply(text: str, name: str) -> SplitReply:
+def split_reply(text: str, name: str) -> PlainReply:
     """Return what the character ``name`` says, and what it does: "wipes a mug"."""
     deeds: list[str] = []
 
@@ -221,7 +214,7 @@ def split_reply(text: str, name: str) -> SplitReply:
         return f" {' '.join(words)} "
 
     if is_bare_deed(text):
-        return SplitReply("", (text.strip(),))
+        return PlainReply("", (text.strip(),))
     # How a speech begins: "say", "Mira smiles warmly:".
     own = rf"|{re.escape(name)},? [a-z][\w ,'-]{{1,60}}(?::| -)" if name else ""
     text = re.sub(rf"\A(?:/?say:?{own}) (?=[A-ZÀ-ÞА-ЯЁ])", "", text.strip())
@@ -229,7 +222,7 @@ def split_reply(text: str, name: str) -> SplitReply:
     text = COMMAND.sub(lambda match: take(match[1]), text)
     lines = (without_narration(line, name, take) for line in text.splitlines())
     words = "\n".join(filter(None, (re.sub(r"\s{2,}", " ", line).strip() for line in lines)))
-    return SplitReply(words.lstrip(" ,;.") if words != text.strip() else words, tuple(deeds))
+    return PlainReply(words.lstrip(" ,;.") if words != text.strip() else words, tuple(deeds))
 
 
 @lru_cache(maxsize=64)

@@ -37,10 +37,6 @@ class ToolCallMode:
     temperature: float | None = None
     stop: tuple[str, ...] = ()  # texts at which a reply ends
 
-    def tell(self, tool: Schema) -> str:
-        """Return a line about a tool that came after the start of a talk, "" for none."""
-        return described(tool) if self.native else ""
-
 
 def tool_name(schema: Schema) -> str:
     return str(schema["function"]["name"])

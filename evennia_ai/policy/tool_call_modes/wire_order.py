@@ -87,6 +87,11 @@ class WireToolCall:
         """Return the argument ``text``, the words of a speech tool."""
         return str(self.arguments.get("text", "")).strip()
 
+    @property
+    def was_spoken(self) -> bool:
+        """Return True for speech that was heard, or that may have been."""
+        return self.name in SPEECH and bool(self.text) and self.result.startswith(SPOKEN)
+
 
 Item = WireMessage | WireToolCall  # a message is one of text alone
 
@@ -187,7 +192,7 @@ def current_in_text(acts: Sequence[WireToolCall]) -> list[WireMessage]:
     """Return the acts of the current turn as words; event lines begin with a heading."""
     ordered: list[WireMessage] = []
     for act in acts:
-        ordered += [spoken(act)] if was_spoken(act) else event_lines([act])
+        ordered += [words(ASSISTANT, act.text)] if act.was_spoken else event_lines([act])
     first = next((at for at, message in enumerate(ordered) if message["role"] == USER), None)
     if first is not None:
         ordered.insert(first, words(USER, ACTS_SO_FAR))
@@ -199,18 +204,8 @@ def settled_speech(items: Iterable[Item]) -> Iterator[Item]:
     for item in items:
         if not isinstance(item, WireToolCall) or item.name not in SPEECH:
             yield item
-        elif was_spoken(item):
-            yield spoken(item)
-
-
-def was_spoken(act: WireToolCall) -> bool:
-    """Return True for speech that was heard, or that may have been."""
-    return act.name in SPEECH and bool(act.text) and act.result.startswith(SPOKEN)
-
-
-def spoken(act: WireToolCall) -> WireMessage:
-    """Return the words of a speech tool as the character's own."""
-    return words(ASSISTANT, act.text)
+        elif item.was_spoken:
+            yield words(ASSISTANT, item.text)
 
 
 def event_lines(acts: Iterable[WireToolCall]) -> list[WireMessage]:
@@ -241,17 +236,14 @@ def past_text(message: Mapping[str, Any]) -> str:
     content = str(message.get("content") or "")
     if message["role"] == TOOL:
         return "" if content == EMOTED or content.startswith(SPOKEN) else content
-    calls = message.get("tool_calls") or ()
-    return "\n".join(filter(None, (content, *map(_past_call, calls))))
-
-
-def _past_call(call: dict[str, Any]) -> str:
-    act = WireToolCall(call, "")
-    if act.name in SPEECH:
-        return act.text
-    if act.name in TELLING or act.name == NOOP:
-        return ""
-    return event_line(WireToolCall(call, EMOTED) if act.name == EMOTE else act)
+    texts = [content]
+    for call in message.get("tool_calls") or ():
+        act = WireToolCall(call, EMOTED if call["function"]["name"] == EMOTE else "")
+        if act.name in SPEECH:
+            texts.append(act.text)
+        elif act.name not in TELLING and act.name != NOOP:
+            texts.append(event_line(act))
+    return "\n".join(filter(None, texts))
 
 
 def used_tool(act: WireToolCall) -> str:
@@ -300,10 +292,9 @@ def with_sent(acts: Sequence[WireToolCall], is_bearing: bool) -> list[WireMessag
         call_id = sent_id if sent_id and sent_id not in calls else own["id"]
         calls[call_id] = {**own, **sent.get("call", {}), "id": call_id}
     fields = (act.sent["message"] for act in acts if is_bearing and act.sent.get("message"))
-    message: Mapping[str, Any] = next(fields, {})
     results = zip(calls, acts, strict=True)
     return [
-        {"role": ASSISTANT, "content": "", **message, "tool_calls": [*calls.values()]},
+        {"role": ASSISTANT, "content": "", **next(fields, {}), "tool_calls": [*calls.values()]},
         *({"role": TOOL, "tool_call_id": id_, "content": act.result} for id_, act in results),
     ]
 
@@ -325,22 +316,15 @@ def count_request(
 
     ``tools`` are the schemas that are sent beside the messages.
     """
-    sent = arrange(messages, style)
-    return (
-        REPLY_OVERHEAD
-        + sum(_count_sent(item, count_text) for item in sent)
-        + count_tools(tools, count_text)
-    )
-
-
-def _count_sent(message: WireMessage, count_text: CountText) -> int:
-    texts = (text for name, text in message.items() if name not in ("role", "tool_call_id"))
-    tokens = MESSAGE_OVERHEAD + sum(
-        _remembered(text, count_text) for text in texts if isinstance(text, str)
-    )
-    for call in message.get("tool_calls", ()):
-        function = call["function"]
-        tokens += CALL_OVERHEAD + count_text(f"{function['name']} {function['arguments']}")
+    tokens = REPLY_OVERHEAD + count_tools(tools, count_text)
+    for message in arrange(messages, style):
+        tokens += MESSAGE_OVERHEAD
+        for name, text in message.items():
+            if name not in ("role", "tool_call_id") and isinstance(text, str):
+                tokens += _remembered(text, count_text)
+        for call in message.get("tool_calls", ()):
+            function = call["function"]
+            tokens += CALL_OVERHEAD + count_text(f"{function['name']} {function['arguments']}")
     return tokens
 
 

@@ -278,7 +278,7 @@ def test_a_line_told_back_stands_only_alone():
 def test_no_text_raises(text, name, cut_off):
     whole = LLMReply(text, finish_reason="length" if cut_off else "stop")
     made = plain_reply(whole, name, (text[:9],), (text,), (text,))
-    assert made.words or made.emotes or made.problem
+    assert made.words or made.deeds or made.problem
 
 
 @pytest.mark.parametrize(

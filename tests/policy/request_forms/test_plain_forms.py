@@ -2,7 +2,7 @@
 
 import pytest
 
-from evennia_ai.policy.tool_call_modes.form import PLAIN_FORM, TOOLS_FORM
+from evennia_ai.policy.tool_call_modes.form import PLAIN_FORM, TOOLS_FORM, described
 
 FIELDS = {"drink": {"type": "string", "description": "what to brew"}}
 TOOL = {
@@ -23,9 +23,8 @@ def test_the_rules_are_short_and_name_no_tool():
     assert not any("`say`" in form.rules for form in (TOOLS_FORM, PLAIN_FORM))
 
 
-def test_only_the_mode_with_tools_tells_of_a_late_one():
-    assert TOOLS_FORM.tell(TOOL) == "brew (drink: what to brew): Brew it."
-    assert PLAIN_FORM.tell(TOOL) == ""
+def test_a_late_tool_is_told_of_in_a_line():
+    assert described(TOOL) == "brew (drink: what to brew): Brew it."
 
 
 def test_a_plain_reply_ends_with_its_line():
