@@ -275,10 +275,9 @@ class PromptBuilder:
         scene = plain_prompt.short_scene(situation) if brief else situation
         rows = situation_rows(scene, self._mind.world_clock.moment())
         late_tools = map(described, asking.late_tools)
-        upto = searched_upto(shown)
+        upto, secret = searched_upto(shown), any(map(is_private, shown))
         searched = (m for m in shown if upto and m["metadata"].get("seq", upto + 1) <= upto)
         talk = replace(latest_talk(visible, lines), shown=[*map(past_text, searched)])
-        secret = any(map(is_private, shown))
         language = self._language(asking, talk)
         items = self._selector.select(
             audience, talk, rows, tuple(late_tools), secret, upto, brief, brief and bool(language)
