@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import chain
+from itertools import chain, compress
 
 from evennia_ai.contrib.stand_in.languages import Intent
 from evennia_ai.contrib.stand_in.likeness import worth
@@ -18,6 +18,7 @@ QUOTED = 170  # characters of a quotation
 MOST_TOLD = 3
 LEAST = 0.23  # likeness of a line to the question that it answers
 OF_IT = 0.42  # likeness of a newer line to one that it may change: 11 of 12, 2 of 390 others
+ASKED, OR_ASKED = 0.38, 0.08  # how like the question it is, to be less like that line
 OF_OTHERS = 0.3  # that a line counts less if its speaker is not whom the question is about
 
 
@@ -72,9 +73,18 @@ def find_told(view: StandInView, question: str) -> Passage | None:
     fit = worths[at] + rule.outstanding * (worths[at] - max([0.0, *others]))
     if fits[at] < LEAST or fit < (rule.told if best.speaker == view.speaker else rule.certain):
         return None
-    newer = [line for line, _, like, _ in rows[at:] if like >= OF_IT]
-    own = [line for line in newer if line.speaker == best.speaker]
-    return replace(own[-1], is_certain=fit >= rule.certain)
+    return replace(_newest(view, question, best), is_certain=fit >= rule.certain)
+
+
+def _newest(view: StandInView, question: str, line: Passage) -> Passage:
+    """Return the last line of its speaker that is about the same; other passages stay."""
+    own = [other for other in view.told if other.speaker == line.speaker]
+    later = own[own.index(line) + 1 :] if line in own else []
+    likes = (view.likeness(text, later)[1] for text in (line.searched, question))
+    about = [
+        like >= OF_IT - (OR_ASKED if fit >= ASKED else 0) for like, fit in zip(*likes, strict=True)
+    ]
+    return [line, *compress(later, about)][-1]
 
 
 def told(view: StandInView, question: str) -> str:
@@ -114,7 +124,7 @@ def told_gifts(view: StandInView, text: str, topic: str) -> str:
 Handler = Callable[[StandInView, str, str], str]
 MOST_LISTED, MOST_WARES, MOST_TOPICS = 5, 12, 2  # things that are named
 REACTED = 0.4  # least likeness to an example of a statement
-ASK_ALL = frozenset({"wares", "price", "food", "drink"})  # of a keeper: all that it sells
+ASK_ALL = frozenset({"wares", "price", "food", "drink", "buy"})  # of a keeper: all that it sells
 PRICED = frozenset({"price", "about", "which", "haggle", "few", "order"})  # deals told with prices
 LEADS = {"haggle": "haggle", "few": "sell_few"}  # phrases before the prices
 # Kinds of questions that what it sees and did answers first.
@@ -122,9 +132,10 @@ SEEN = frozenset("who_here what_here time carry place_name exits recall_gift".sp
 FIRST = SEEN | frozenset("where way_to buys task ask_self".split())
 TELLING = ("self", "never", "lore", "ware")  # sources that answer by what a kind tells
 CERTAIN = ("self", "lore", "note")  # sources that answer where a model would
+OF_ITSELF = 0.06  # that what it knows must be nearer than what it was told
 ALONE = 1.5  # of the likeness of what is near a question, from which it is told alone
 # Sources that answer a remark, and how like it they are, as a share of what is surely like it.
-REMARKED = {"self": 0.64, "never": 0.78, "lore": 0.76, "want": 0.82}
+REMARKED = {"self": 0.64, "never": 0.78, "lore": 0.76, "want": 0.78}
 FEW = 4  # words of a topic that names a thing
 
 
@@ -134,19 +145,22 @@ def answer(view: StandInView, text: str) -> str:
     if not language.full:
         return view.phrase(intent.key or "other")
     asks = language.asks(text) or language.finds("follow_up", text)
+    asks = asks or (not intent.key and view.nearest_kind(text, "reactions", REACTED) == "asks")
     handler = HANDLERS.get(intent.key)
     known = handler(view, text, topic) if handler else _sought(view, intent, text)
     memory = told(view, text) if asks else ""
     deal = read_deal(view, text)
     priced = _priced(view, deal)
     listed = known if intent.key == "wares" and view.transcript.goods else ""
-    first = priced if deal.named and deal.kind != "about" else listed
+    first = priced if deal.named and deal.kind != "about" and intent.key != "buys" else listed
     first = known if intent.key in FIRST and not (intent.key in PLACES and memory) else first
+    if priced and asks and not (first or memory or view.is_foreign):  # "what is the toll?"
+        priced = view.best(view.find(text, view.of(("lore",)), sure=True)) or priced
     reply = first or memory or ("" if view.is_foreign else priced) or known or priced
     near = text in view.scene.vectors or not language.finds("yes_no", text)
     if not reply and asks and intent.say and near and not view.is_foreign:
         # A phrase of a kind tells less than what surely is about the question.
-        reply = view.best(view.find(text, view.of(KNOWN), sure=not view.scene.vectors))
+        reply = view.best(view.find(text, view.of(TELLING), sure=not view.scene.vectors))
     if reply:
         return reply
     if not intent.say:
@@ -228,17 +242,22 @@ def _to_question(view: StandInView, text: str) -> str:
 
 def _nearest(view: StandInView, text: str) -> str:
     """Return that a question cannot be answered, and what is nearest to it, if that is near."""
-    lines = view.of(REMARKED) if view.is_open else []
-    if view.language.finds("mine", text):
+    mine = view.language.finds("mine", text)  # of whom its persona tells nothing
+    lines = view.of(("never", "lore") if mine else REMARKED) if view.is_open else []
+    if mine:
         lines += [line for line in view.told if line.speaker == view.speaker]
     lines = [line for line in lines if not line.guarded and line.text != view.character.identity]
     rule, fits = view.likeness(text, lines)
     fits = [fit - LESS.get(line.source, 0) for fit, line in zip(fits, lines, strict=True)]
     best = max(fits, default=0.0)
-    if best >= rule.near and not view.repeats((line := lines[fits.index(best)]).text):
-        key = "uncertain" if line.source == "told" else "nearest"
-        fact = view.phrase(key, fact=view.spoken(line).rstrip(".! ")[:QUOTED])
-        return fact if best >= ALONE * rule.near else f"{view.phrase('unknown')} {fact}"
+    line = _newest(view, text, lines[fits.index(best)]) if lines else None
+    own, is_near = bool(line and line.source != "told"), best >= ALONE * rule.near
+    if line and best >= rule.near + OF_ITSELF * own and not view.repeats(line.text):
+        if is_near and own:
+            return view.spoken(line)
+        fact = view.spoken(line).rstrip(".! ")[:QUOTED]
+        fact = view.phrase("nearest" if own else "uncertain", fact=fact)
+        return fact if is_near else f"{view.phrase('unknown')} {fact}"
     about_you = view.language.finds("about_you", text) and view.language.finds("supposes", text)
     unknown = view.phrase("denied_self" if about_you else "unknown")
     titles = dict.fromkeys(i.title for i in view.of(("lore",)) if i.title and not i.guarded)
@@ -248,10 +267,6 @@ def _nearest(view: StandInView, text: str) -> str:
 
 def _to_statement(view: StandInView, text: str) -> str:
     """Return a reaction to a statement: to its fact, a known passage, or a remark."""
-    called, comma, _ = text.partition(",")
-    is_name = called.istitle() and called.isalpha()
-    if comma and is_name and called.lower() not in view.language.vocabulary:
-        return view.phrase("not_here", other=called)
     if view.language.finds("order", text):
         return told(view, text) or view.phrase("request_not")
     name = view.language.name_in(text)
@@ -342,8 +357,7 @@ def _exits(view: StandInView, text: str, topic: str) -> str:
         names = [f"{name} {joint} {leads}" if leads else name for name, leads in ways]
         return view.listing("exits", "exits_none", names, "exits")
     name, leads = exit_parts(exit_name)
-    key = "exit" if name in view.language.data.get("opposites", ()) else "exit_named"
-    return view.phrase(key, exit=name, place=leads or name)
+    return view.phrase("exit", exit=name, place=leads or name)
 
 
 def _here(view: StandInView, text: str, topic: str, key: str) -> str:

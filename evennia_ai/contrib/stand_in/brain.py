@@ -9,11 +9,17 @@ from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai import messages
 from evennia_ai.config import ModelProfile
-from evennia_ai.contrib.stand_in import languages, requests, transcript, words
+from evennia_ai.contrib.stand_in import languages, words
 from evennia_ai.contrib.stand_in.answers import answer, certain_answer, texts_of
 from evennia_ai.contrib.stand_in.languages import COURTESIES, ENGLISH, GERMAN, HOSTILE, read
+from evennia_ai.contrib.stand_in.requests import asks_prices, read_deal, refusal, requested_action
 from evennia_ai.contrib.stand_in.steps import ONE_CALL, Calls, Errand, done, words_for_step
-from evennia_ai.contrib.stand_in.transcript import StandInRequest, read_source
+from evennia_ai.contrib.stand_in.transcript import (
+    HeardLine,
+    StandInRequest,
+    TranscriptToolCall,
+    read_source,
+)
 from evennia_ai.contrib.stand_in.view import StandInView, read_request
 from evennia_ai.messages import NOOP, SAY, SPEECH, WHISPER, LLMReply
 from evennia_ai.policy.compaction.summary import newest_within
@@ -34,12 +40,6 @@ RECENT = 3  # emotes that are not made again
 MOST_ANSWERS, LONGEST = 2, 330  # characters of two answers
 UNKNOWN_TONGUES = SNOWBALL.keys() - {ENGLISH, GERMAN}
 EMPTY = ("remark", "unknown")  # phrases that say nothing beside others
-TOLD_ANEW = requests.PRICED | {
-    "hours",
-    "exits",
-    "way_to",
-    "where",
-}  # kinds that are answered each time
 HEADING = "Context"
 ROOM_PART, INPUT_PART = 0.65, 0.5  # shares of a summary's limit, and of what it summarises
 ENTRY_TOKENS, MOST_NOTED = 400, 2
@@ -83,12 +83,12 @@ class StandIn:
             return LLMReply(" ".join(dict.fromkeys(filter(None, facts))), model=MODEL)
         if done(view.transcript.acts, SAY) or done(view.transcript.acts, WHISPER):
             return _with_calls(_still("I have said what I could"))  # it does not try again
-        if any(map(requests.asks_prices, views)):
+        if any(map(asks_prices, views)):
             return _with_calls((("prices", {}),))
         for item in views:
             hostile = any(item.language.key_of(text) in HOSTILE for text in item.sentences)
             deaf = hostile or not item.language.full or item.speaker in request.assistants
-            requested = None if deaf else requests.requested_action(item)
+            requested = None if deaf else requested_action(item)
             if requested:
                 return _act(view, views, item, requested)
         return _speak(view, [(item, *_words_for(item)) for item in views], ())
@@ -108,7 +108,7 @@ def _act(
     return _speak(view, replies, step.calls)
 
 
-def _words_for_act(view: StandInView, acts: Sequence[transcript.TranscriptToolCall]) -> str:
+def _words_for_act(view: StandInView, acts: Sequence[TranscriptToolCall]) -> str:
     """Return what to say of the last of a turn's acts, "" for one that needs no words."""
     act = acts[-1]
     if act.name not in {*ONE_CALL, "give", "move"}:
@@ -122,13 +122,13 @@ def _words_for_act(view: StandInView, acts: Sequence[transcript.TranscriptToolCa
 
 def _by_speaker(view: StandInView) -> list[StandInView]:
     """Return a view for each speaker, and another for their whispers, in order."""
-    grouped: dict[tuple[str, bool], list[transcript.HeardLine]] = {}
+    grouped: dict[tuple[str, bool], list[HeardLine]] = {}
     for line in view.scene.lines:
         grouped.setdefault((line.speaker, line.private), []).append(line)
     return [_heard_of(view, lines) for lines in grouped.values()]
 
 
-def _heard_of(view: StandInView, lines: Sequence[transcript.HeardLine]) -> StandInView:
+def _heard_of(view: StandInView, lines: Sequence[HeardLine]) -> StandInView:
     """Return the view of one speaker's lines, without called names, a greeting as one sentence."""
     spoken = [line.text[:READ_CHARS] for line in lines if line.kind in SPEECH]
     own = view.answering(lines[0], " ".join(spoken or [line.text for line in lines]))
@@ -193,10 +193,10 @@ def _answers(view: StandInView) -> list[str]:
         return [answer(view, text) for text in view.sentences[:1]]
     made: list[str] = []
     for text in _weighed(view):
-        known = view.asked_of(text)[0].key or requests.read_deal(view, text).named
+        known = view.asked_of(text)[0].key or read_deal(view, text).named
         if language_of(text) in UNKNOWN_TONGUES and not known:
             return [replace(view, language=view.character.language).phrase("no_tongue")]
-        reply = requests.refusal(view, text) or answer(view, text)
+        reply = refusal(view, text) or answer(view, text)
         fits = not made or len(" ".join([*made, reply])) <= LONGEST
         if reply and fits and reply not in " ".join(made):
             made = [*(other for other in made if other not in reply), reply]
@@ -212,7 +212,7 @@ def _weighed(view: StandInView) -> list[str]:
     """Return at most `MOST_ANSWERS` sentences, questions first; courtesies only if nothing else is."""
     language, parts = view.language, view.sentences
     keys = {text: language.key_of(text) for text in parts}
-    weighty = [part for part in parts if keys[part] not in COURTESIES]
+    weighty = [p for p in parts if keys[p] not in COURTESIES or (keys[p] != "greet" and "?" in p)]
     weighty = [p for p in weighty if len(plain_words(p)) > 1 or "?" in p or len(parts) == 1]
     if not weighty:
         return list(parts[-1:])
@@ -256,9 +256,8 @@ def _unrepeated(view: StandInView, text: str, before: str) -> str:
     """Return the words, in other words if they were said before, also in this reply."""
     lately = {line.strip().lower() for line in view.recent}
     new = set(words.long_sentences(before)).isdisjoint(words.long_sentences(text))
-    anew = any(view.asked_of(part)[0].key in TOLD_ANEW for part in view.sentences)
-    anew = anew or any(map(str.isdigit, text))  # a price
-    is_new = new and (anew or text.strip().lower() not in lately)
+    is_price = any(map(str.isdigit, text))
+    is_new = new and (is_price or text.strip().lower() not in lately)
     return text if is_new else view.phrase("again", fact=text)
 
 
@@ -267,12 +266,8 @@ def _still(reason: str) -> Calls:
 
 
 def _with_calls(calls: Calls, content: str = "") -> LLMReply:
-    made = tuple(
-        messages.ToolCallRequest(
-            f"offline{number}", name, json.dumps(arguments, ensure_ascii=False)
-        )
-        for number, (name, arguments) in enumerate(calls)
-    )
+    rows = [(name, json.dumps(arguments, ensure_ascii=False)) for name, arguments in calls]
+    made = tuple(messages.ToolCallRequest(f"offline{at}", *row) for at, row in enumerate(rows))
     return LLMReply(content, made, "tool_calls" if made else "stop", model=MODEL)
 
 
@@ -280,9 +275,8 @@ def act_autonomously(view: StandInView) -> Calls:
     """Return the calls of one small act, or a ``noop``."""
     texts = [s.text for s in view.transcript.heard if s.kind in SPEECH]
     own = view.character.language
-    spoken = (
-        languages.language_of(texts[-1], view.languages) if texts and own.code == ENGLISH else None
-    )
+    lately = texts[-1:] if own.code == ENGLISH else []
+    spoken = next((languages.language_of(text, view.languages) for text in lately), None)
     view = replace(view, language=spoken or own)
     tool, text = _welcome(view)
     idle = view.transcript.deeds[-1:] == ["emote"] and not view.transcript.since
@@ -343,11 +337,6 @@ def summarise(scene: StandInRequest) -> str:
 
 def _facts_in(lines: Iterable[str], name: str) -> tuple[Fact, ...]:
     """Return the facts in lines of a prompt, such as ``Ann says: ...``."""
-    rows = (
-        (line, messages.PERCEIVED if line.startswith(messages.MARK) else "")
-        for line in lines
-        if line
-    )
-    return extract_facts(
-        [messages.make_message("user", line, evidence=how) for line, how in rows], name
-    )
+    rows = ((line, messages.PERCEIVED * line.startswith(messages.MARK)) for line in lines if line)
+    made = [messages.make_message("user", line, evidence=how) for line, how in rows]
+    return extract_facts(made, name)

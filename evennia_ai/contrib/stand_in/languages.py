@@ -109,7 +109,8 @@ class Language:
 
     def asks(self, text: str) -> bool:
         """Return True for a sentence that asks and states nothing."""
-        return text.rstrip(' "”)').endswith("?") or self.finds("question", text)
+        end = text.rstrip(' "”)')[-1:]
+        return end == "?" or (end != "!" and self.finds("question", text))
 
     @cached_property
     def vocabulary(self) -> frozenset[str]:

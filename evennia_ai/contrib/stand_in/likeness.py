@@ -18,13 +18,11 @@ NEAREST = 3  # the lines that a line is compared with
 class AnswerRule(NamedTuple):
     """How like a question a line must be to answer it.
 
-    What people told must stand out: its worth, and ``outstanding`` times what it has more than the
-    next line of another subject, is at least ``told``, and ``certain`` to be told without "I only
-    know this". A line's worth is its likeness, less
-    ``crowd`` times its likeness to its nearest three, since what many say tells nothing of anybody,
-    and more by ``length`` times the logarithm of its words. ``same`` is how like each other lines
-    of one subject are; ``known`` is for persona and lore, ``near`` for what is told with "I do not
-    know", ``sure`` for what answers unasked.
+    What people told must stand out: its worth, plus ``outstanding`` times its lead over the next
+    line of another subject, reaches ``told``, or ``certain`` to be told without "I only know this".
+    Worth is likeness, less ``crowd`` times the likeness to the nearest three lines, plus ``length``
+    times the logarithm of the words; lines of one subject are ``same`` like each other. ``known``
+    is for persona and lore, ``near`` for "I do not know, but", ``sure`` for what answers unasked.
     """
 
     told: float

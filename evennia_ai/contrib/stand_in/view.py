@@ -272,7 +272,9 @@ class StandInView:
             in_talk = self.likeness(self.meant(text), lines)[1]
             fits = [max(fit, other - BEFORE) for fit, other in zip(fits, in_talk, strict=True)]
         if not intent:
-            less = [LESS.get(passage.source, 0) + passage.guarded for passage in lines]
+            # Who it is answers nothing else.
+            apart = "" if self.name in text else self.character.identity
+            less = [LESS.get(p.source, 0) + p.guarded + (p.text == apart) for p in lines]
             fits = [fit - part for fit, part in zip(fits, less, strict=True)]
         least = rule.sure if sure else rule.known
         least = least if not intent else least / 2 if intent.exact else -1.0
