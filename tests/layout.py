@@ -175,9 +175,10 @@ class Arrow:
     target: str
 
 
-def modules(root: Path = ROOT) -> dict[str, Path]:
+@cache
+def modules(root: Path = ROOT) -> Mapping[str, Path]:
     """Return every module of the package by its dotted name without the package's own."""
-    found = {}
+    found: dict[str, Path] = {}
     for file in sorted(root.rglob("*.py")):
         parts = file.relative_to(root).with_suffix("").parts
         name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)

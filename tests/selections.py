@@ -44,6 +44,7 @@ HOLDS = {
 MAIN_PATHS = (
     "commands", "journal", "migrations", "service", "sleep_passes", "talking", "tools",
 )  # fmt: skip
+PAGES = ("access", "editing", "game_thread", "marks", "pages", "rest_api")
 # What meets Evennia or Django where their lines differ: characters, sessions, menus, pages, tables.
 # It stands for the game tests on the other line of Evennia, which `lines` runs whole.
 ON_OTHER_LINE = (
@@ -60,7 +61,10 @@ ON_OTHER_LINE = (
     ),
     *(
         path
-        for name in ("doors", "quests", "setup_menu", "shop", "staff_pages")
+        for name in (
+            *("doors", "quests", "setup_menu", "shop/test_purchases.py", "shop/test_trade.py"),
+            *(f"staff_pages/test_{page}.py" for page in PAGES),
+        )
         if Path(path := f"tests/contrib/{name}").exists()
     ),
 )
