@@ -21,7 +21,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from pprint import pformat
 from typing import Any
@@ -217,11 +217,15 @@ class GameServer:
         # Until init takes note of its death, the next server would believe that it runs.
         (self.folder / "server" / "server.pid").unlink(missing_ok=True)
 
-    def stop(self) -> None:
+    def stop(self, *, by_launcher: bool = False) -> None:
         """Stop portal and server, by force if need be. It may be called at any time."""
         try:
             if not self.is_down():
-                self.launch("stop")
+                if by_launcher:
+                    self.launch("stop")
+                else:
+                    with suppress(OSError), line_to(self._amp_port) as portal:
+                        portal.stop()
                 self.wait_until(self.is_down, STOP_TIMEOUT_S)
         finally:
             running.kill_game(self.folder)

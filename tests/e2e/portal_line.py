@@ -22,7 +22,7 @@ from server.running import LOOPBACK
 
 SERVER = Path(evennia.__file__).parent / "server"
 # Evennia's codes of what a portal is to do; see evennia.server.portal.amp.
-RELOAD, START = "\x0e", "\x0f"
+RELOAD, START, STOP_PORTAL, STOP_SERVER = "\x0e", "\x0f", "\x10", "\x11"
 # Only against a portal that hangs for ever: it answers once the server has loaded its modules.
 ANSWER_S = 600.0
 
@@ -44,8 +44,7 @@ class PortalLine:
 
     def start(self, command: Sequence[str]) -> None:
         """Let the portal start a server by this command, once it knows that the last is gone."""
-        while self._has_server():
-            time.sleep(POLL_S)
+        self._wait_for_the_end()
         self._tell(START, command)
 
     def reload(self, command: Sequence[str]) -> None:
@@ -53,9 +52,15 @@ class PortalLine:
         self._tell(RELOAD, {})
         self.start(command)
 
-    def _has_server(self) -> bool:
-        status = pickle.loads(self._ask("MsgStatus", status=b"")["status"])
-        return bool(status[1])
+    def stop(self) -> None:
+        """Let the portal end its server, and itself."""
+        self._tell(STOP_SERVER, {})
+        self._wait_for_the_end()
+        self._tell(STOP_PORTAL, {})
+
+    def _wait_for_the_end(self) -> None:
+        while pickle.loads(self._ask("MsgStatus", status=b"")["status"])[1]:
+            time.sleep(POLL_S)
 
     def _tell(self, operation: str, arguments: Any) -> None:
         words = pickle.dumps(arguments)

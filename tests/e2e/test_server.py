@@ -72,17 +72,16 @@ def test_what_the_server_writes_is_in_the_file_at_once(shared_game: GameServer) 
 
 
 def test_only_this_machine_can_connect(shared_game: GameServer) -> None:
-    output = shared_game.python(
-        "from django.conf import settings; print('LOCKDOWN', settings.LOCKDOWN_MODE)"
-    )
-    assert "LOCKDOWN True" in output
+    with shared_game.player(ADMIN) as admin:
+        admin.send('py __import__("django.conf").conf.settings.LOCKDOWN_MODE')
+        admin.expect("True")
 
 
 def test_a_stop_and_a_start_lose_nothing(shared_game: GameServer) -> None:
     with shared_game.player("Ann") as ann:
         ann.send("get mug")
         ann.expect("You pick up")
-    shared_game.stop()
+    shared_game.stop(by_launcher=True)
     assert shared_game.is_down()
     shared_game.start(by_launcher=True)
     with shared_game.player("Ann") as ann:
