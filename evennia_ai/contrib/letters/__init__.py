@@ -3,23 +3,30 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from pydantic import BaseModel
 from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai import signals
 from evennia_ai.contrib.letters.ailetters import CmdAILetters
-from evennia_ai.contrib.letters.leave_message import agreed_words, leave_message, take_message
+from evennia_ai.contrib.letters.leave_message import (
+    agreed_words,
+    leave_message,
+    requests_in,
+    take_message,
+)
 from evennia_ai.contrib.letters.letter_records import Letters, LetterSettings, attend, begin
-from evennia_ai.extension import EntryReader, Extension, Revision, Tool
+from evennia_ai.extension import Allow, Deny, EntryReader, Extension, Revision, Tool
 from evennia_ai.messages import Audience
 from evennia_ai.policy.audience import KnownLine, of_record
 from evennia_ai.policy.records.record import is_known_to
 from evennia_ai.ports import MindContext, RecordStore, ToolContext
 from evennia_ai.scheduling import Coroutine
-from evennia_ai.tools.memory_sources import note_asked
+from evennia_ai.tools.memory_sources import lines_to, note_asked
 
 LABEL = "Messages"
 MOST_SHOWN = 6
 AGREED = "what was noted is said instead"
+STAYS = "You pass messages on when you meet people."
 
 
 class LettersExtension(Extension):
@@ -50,17 +57,27 @@ class LettersExtension(Extension):
     def prompt_rows(
         self, around: MindContext, audience: Audience
     ) -> Iterable[tuple[str, KnownLine]]:
-        """Return the newest letters of those who hear the reply, none of others."""
+        """Return the newest untold letters of those who hear the reply, none of others."""
         character, store = around.character, Letters.of(around.character)
-        known = [item for item in store.told(store.every()) if is_known_to(item, audience)]
+        known = [item for item in store.told(store.open()) if is_known_to(item, audience)]
         for letter in known[-MOST_SHOWN:]:
             sender, whom = (
                 around.world.name_of(character, letter[who]) or "somebody"
                 for who in ("source_entity", "entity")
             )
-            state = "" if letter["state"] == "open" else f" ({letter['state']})"
             content = f'{sender} left a message with you for {whom} alone: "{letter["content"]}"'
-            yield LABEL, KnownLine(f"{content}{state}", True, of_record(letter))
+            yield LABEL, KnownLine(content, True, of_record(letter))
+
+    def before_tool_call(
+        self, context: ToolContext, tool: Tool, arguments: BaseModel
+    ) -> Allow | Deny:
+        """Refuse the stand-in's walk for a line that names somebody elsewhere: it may be an errand.
+
+        What such a line leaves, as in "run tell Ann that the square burns", is noted later.
+        """
+        is_walk = tool.name == "move" and not context.assistant.profile.has_model
+        lines = (message["content"] for message in lines_to(context) if is_walk)
+        return Deny(STAYS) if any(requests_in([*lines], context.character)) else Allow()
 
     @inlineCallbacks
     def revise_speech(self, context: ToolContext, words: str) -> Coroutine[Revision]:

@@ -135,6 +135,8 @@ def take_message(context: ToolContext, texts: Sequence[str]) -> Coroutine[str]:
         return ""
     can_tell = yield kinds.prepare(services, [*requests])
     if not can_tell:
+        if services.embedder and not context.assistant.profile.has_model:
+            return text("fallback").splitlines()[0]  # or the stand-in says that it carries none
         raise NothingDone(LATE * bool(services.embedder))
     likeliest = 0.0
     for compared, (words, name, spelled) in requests.items():

@@ -4,7 +4,10 @@ Of a line, first comes structure: a time to come. Then the embedder compares the
 names, places and times, with examples; without one, nothing is read.
 """
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
+from difflib import SequenceMatcher
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -12,7 +15,7 @@ from evennia.objects.objects import DefaultCharacter
 from pydantic import BaseModel, Field
 from twisted.internet.defer import inlineCallbacks
 
-from evennia_ai.contrib.promises.keeper import attend, place_in
+from evennia_ai.contrib.promises.keeper import attend, place_in, ways_from
 from evennia_ai.contrib.promises.promise_records import (
     OWN,
     THEIRS,
@@ -23,13 +26,14 @@ from evennia_ai.contrib.promises.promise_records import (
 from evennia_ai.contrib.promises.when import FORMS, MARK, find_time
 from evennia_ai.errors import NothingDone
 from evennia_ai.extension import tool
-from evennia_ai.game.perception import asked_for, find_objects, objects_named_in
+from evennia_ai.game.perception import asked_for, find_objects, known_names, objects_named_in
 from evennia_ai.game.texts import text
 from evennia_ai.memory.remote_vectors import kinds_in
 from evennia_ai.policy.conversation.requested_acts import ANSWERS, grants
 from evennia_ai.policy.facts.terms import without_names
 from evennia_ai.policy.limits.people import is_reached
 from evennia_ai.policy.records.record import Record
+from evennia_ai.policy.retrieval.words import is_english
 from evennia_ai.policy.texts import sentences
 from evennia_ai.ports import ToolContext
 from evennia_ai.scheduling import Coroutine
@@ -37,12 +41,15 @@ from evennia_ai.store.names import own_name
 from evennia_ai.tools.memory_sources import content_of, sources_of, store_record
 
 BAD_TIME = f"That is no time to come. Give 'when' in one of these forms: {FORMS}."
-MOST_CHARS, LATEST = 400, 4  # of a line, and messages
-MEETING, MESSAGE, OTHER = "meeting", "message", "other"
+MOST_CHARS, LATEST, MOST_WORDS = 400, 4, 12  # of a line, messages, and words in a language
+MEETING, CHANGE, MESSAGE, OTHER = "meeting", "change", "message", "other"
 EXAMPLES = Path(__file__).with_name("examples.toml")
 PLACE, TIME = "gate", "noon"  # of the examples
+THEN = "~"  # between what was agreed and what may change it
 UNSURE, UNPLACED = 0.15, 0.25  # how much surer it must be of a text, of one without a place
+CHANGED = 0.33  # how like a change a text must be that comes soon after what was agreed
 WORTH_TELLING = 0.4  # of ten lines that are none, none is told as misunderstood (at 0.2, five)
+MEANT, SPELLED = 0.64, 0.15  # how near words mean a place, and how much less spelling tells
 # Why nothing came of a line, for `aiwhy`.
 LATE = "not read as a promise: the embedder was late"
 NO_PROMISE = "not understood as a promise"
@@ -84,17 +91,19 @@ def promise(context: ToolContext, arguments: PromiseArguments) -> Coroutine[str]
 
 @inlineCallbacks
 def add_promise(  # what a promise consists of
-    context: ToolContext, what: str, kind: str, at: float, place: Any
+    context: ToolContext, what: str, kind: str, at: float, place: Any, former: Record | None = None
 ) -> Coroutine[Record]:
     """Store a promise, due in the world's seconds, with its sources; fires with its record.
 
-    Only one of the character's own that has a place is an appointment. Fails with NothingDone.
+    Only one of the character's own that has a place is an appointment. It takes the place of a
+    ``former`` one, if that is given. Fails with NothingDone.
     """
     character, mind, other = context.character, context.assistant, partner_of(context)
     store, settings = Promises.of(character), mind.config.part(PromiseSettings)
-    content, clock = content_of(context, what, MOST_CHARS), mind.world_clock
+    words = f"{former['content']} {what}" if former else what
+    content, clock = content_of(context, words, MOST_CHARS), mind.world_clock
     yield store.load(mind.services.slices.put)
-    if is_reached(store.open(), context.causes, settings.person_promises):
+    if not former and is_reached(store.open(), context.causes, settings.person_promises):
         raise NothingDone("You have enough open promises for their sake.")
     fields = {
         **sources_of(context),
@@ -106,9 +115,18 @@ def add_promise(  # what a promise consists of
         "lead": at - clock.seconds(),
         "until": at + settings.appointment_wait * clock.units["minute"],
     }
-    number: str = yield store_record(context, lambda: store.add(content, **fields))
+    if former:
+        for name in ("source_seqs", "speakers"):
+            fields[name] = sorted({*former[name], *fields[name]})
+        fields |= {name: former[name] for name in ("place", "where") if not place}
+        fields["audience"] = fields["audience"] or former["audience"]
+        change = partial(store.update, former["id"], content=content, **fields)
+        record: Record = yield store_record(context, change)
+    else:
+        number: str = yield store_record(context, lambda: store.add(content, **fields))
+        record = store.require(number)
     attend(character)
-    return store.require(number)
+    return record
 
 
 def partner_of(context: ToolContext) -> Any:
@@ -130,21 +148,55 @@ class Reading(NamedTuple):
     compared: str
     at: float  # in the world's seconds
     place: Any
+    former: Record | None  # what it may change
 
 
-def read_structure(words: str, is_own: bool, character: Any) -> Reading | None:
-    """Return what a text names, None if it names no time to come."""
-    clock = character.ai_mind.services.world_clock
-    if not find_time(words, clock):
+def read_structure(
+    words: str, is_own: bool, character: Any, meant: Any = None, former: Record | None = None
+) -> Reading | None:
+    """Return what a text names, None if it names no time to come, and changes no ``former``.
+
+    ``meant``: the place that it names in another language, and how.
+    """
+    clock, before = character.ai_mind.services.world_clock, ""
+    if former:
+        due = clock.date(former["due"])
+        before = f"{clock.weekdays[due.weekday]} {due.hour:02d}:{due.minute:02d} {THEN} "
+    elif not find_time(words, clock):
         return None
-    place, named = place_in(words, character)
-    moment = find_time(words.replace(named, PLACE) if named else words, clock)  # "deck 3"
-    if not moment:
+    place, named = meant or place_in(words, character)
+    left = words.replace(named, PLACE) if named else words  # "deck 3"
+    moment = find_time(f"{before}{left}", clock)
+    rest = moment.rest[moment.rest.find(THEN) + 1 if before else 0 :] if moment else ""
+    if not moment or (former and not (place or MARK in rest)):
         return None
     people = objects_named_in(words).items()
     names = [name for obj, name in people if isinstance(obj, DefaultCharacter)]
-    compared = without_names(moment.rest.replace(MARK, TIME), names)
-    return Reading(words, is_own, compared, moment.at, place)
+    compared = without_names(rest.replace(MARK, TIME), names)
+    return Reading(words, is_own, compared, moment.at, place, former)
+
+
+@inlineCallbacks
+def place_meant(services: Any, words: str, character: Any) -> Coroutine[tuple[Any, str] | None]:
+    """Fire with the place that a text in another language names, and how; None for none.
+
+    That is near in spelling to its name, or in meaning by a multilingual embedder.
+    """
+    clock = services.world_clock
+    if is_english(words) or not find_time(words, clock) or place_in(words, character)[0]:
+        return None
+    ways = ways_from(character)
+    names = {name: place for place in ways for name in known_names(place, character)}
+    parts = [*re.finditer(r"\w{4,}", words)][:MOST_WORDS]
+    runs = {words[a.start() : b.end()] for n, a in enumerate(parts) for b in parts[n : n + 3]}
+    yield services.nearness.prepare(services, [*map(str.lower, runs), *names])
+    surest = (MEANT, "", "")
+    for run in runs:
+        nears = services.nearness.cosines(run.lower(), [*names]) or [0.0] * len(names)
+        for near, name in zip(nears, names, strict=True):
+            like = SequenceMatcher(None, run.lower(), name) if run[0].lower() == name[0] else None
+            surest = max(surest, (max(near, like.ratio() - SPELLED if like else 0.0), run, name))
+    return (names[surest[2]], surest[1]) if surest[1] else None
 
 
 @inlineCallbacks
@@ -158,8 +210,12 @@ def agree(context: ToolContext, lines: Sequence[str], reply: str) -> Coroutine[s
     has_model, cosines = context.assistant.profile.has_model, services.nearness.cosines
     texts = [(line, False) for line in lines]
     texts += [(part.strip(), True) for part in sentences(reply) if has_model]
-    structures = (read_structure(words, is_own, context.character) for words, is_own in texts)
-    readings, why_not = [*filter(None, structures)], ""
+    readings, why_not = list[Reading](), ""
+    for words, is_own in texts:
+        meant = yield place_meant(services, words, context.character)
+        for former in just_agreed(context):
+            reading = read_structure(words, is_own, context.character, meant, former)
+            readings += [reading] if reading else []
     kinds = kinds_in(EXAMPLES, services.nearness)
     if not readings:
         return ""
@@ -172,21 +228,40 @@ def agree(context: ToolContext, lines: Sequence[str], reply: str) -> Coroutine[s
     is_granted = has_model and grants(cosines(reply, ANSWERS))
     for item in readings:
         scores = kinds.scores(item.compared, cosines)
-        agreements = {name: max(scores[name], 0.0) for name in (MEETING, THEIRS, OWN)}
-        kind, likely = max(agreements, key=lambda name: scores[name]), sum(agreements.values())
-        if likely < max(scores[OTHER], scores[MESSAGE]) + (UNSURE if item.place else UNPLACED):
-            why_not = why_not or NO_PROMISE * (scores[kind] >= WORTH_TELLING)
+        kind = kind_of(item, scores)
+        if not kind:
+            likeliest = max(scores[name] for name in (MEETING, THEIRS, OWN))
+            why_not = why_not or NO_PROMISE * (likeliest >= WORTH_TELLING)
             continue
         if kind == MEETING and not (has_model or item.place):
             return text("promise_nowhere", name=own_name(partner_of(context)))
-        is_theirs = kind == THEIRS and not item.is_own
+        is_theirs = kind == THEIRS and bool(item.former or not item.is_own)
         if item.is_own or is_theirs or is_granted or not has_model:
             place = item.place if kind != THEIRS or is_theirs else None
             promised = THEIRS if is_theirs else OWN
-            record = yield add_promise(context, item.text, promised, item.at, place)
+            record = yield add_promise(context, item.text, promised, item.at, place, item.former)
             return agreed_words(context, record)
         why_not = why_not or NOT_GRANTED
     raise NothingDone(why_not)
+
+
+def just_agreed(context: ToolContext) -> list[Record | None]:
+    """Return the open promise that the latest lines made with who is answered, if any, and None."""
+    other, latest = partner_of(context).dbref, context.assistant.log.view()[-2 * LATEST :]
+    seqs = {message["metadata"]["seq"] for message in latest}
+    open_ones = [item for item in Promises.of(context.character).open() if item["entity"] == other]
+    return [*[item for item in open_ones if not seqs.isdisjoint(item["source_seqs"])][-1:], None]
+
+
+def kind_of(item: Reading, scores: Mapping[str, float]) -> str:
+    """Return what kind of promise a text makes or changes, "" for none."""
+    names = (MEETING, THEIRS, OWN, *[CHANGE] * bool(item.former or item.place))
+    kind, likely = max(names, key=lambda it: scores[it]), sum(max(scores[it], 0.0) for it in names)
+    if likely < max(scores[OTHER], scores[MESSAGE]) + (UNSURE if item.place else UNPLACED):
+        return ""
+    if item.former:
+        return str(item.former["kind"]) * (kind == CHANGE or scores[CHANGE] >= CHANGED)
+    return MEETING if kind == CHANGE else kind
 
 
 def agreed_words(context: ToolContext, record: Record) -> str:

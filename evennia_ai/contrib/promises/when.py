@@ -3,8 +3,9 @@
 import re
 import tomllib
 from difflib import get_close_matches
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from evennia_ai.policy.facts.terms import with_digits
 from evennia_ai.policy.retrieval.languages import WEEKDAYS
@@ -27,6 +28,7 @@ DAY_WORDS, PART_WORDS = (
 NAMES = re.findall(r"\w{6,}", str([*TABLES["days"].values(), *TABLES["parts"].values()]))
 NEAR, LONG = 0.8, re.compile(r"\b[^\W\d_]{6,}(?<!s)\b")  # that may be one of them, misspelled
 NOON, NIGHT, MORE = 12, "night", 6
+EXACT = frozenset({"midnight", "dawn", "dusk", "noon"})  # no part in which an hour lies
 UNIT = "|".join(f"(?P<{name}>{words})" for name, words in TABLES["units"].items())
 SPAN = rf"(?P<number>\d{{1,3}}(?:\.5)?)\s+(?:{UNIT})\b"
 # "in two hours", "two hours from now", and "two hours" alone, but not "for two hours".
@@ -38,15 +40,15 @@ AFTER = re.compile(
 PAST = re.compile(
     r"\b(?P<minutes>\d{1,2})(?: minutes?)? +(?P<side>past|to) +(?P<hour>\d{1,2})\b", re.I
 )
-# A bare number is an hour behind "at", or beside a named day (a `MARK`), but not before a noun.
-MARK = "¦"
-BESIDE = re.compile(rf"\b{SPAN}\s+(?:(?P<before>before|vor)|after|past|nach) {MARK}", re.I)
+# A bare number is an hour behind "at", or beside a named time (a mark), but not before a noun.
+MARK, FIRST_MARK, A_MARK = "¦", 0xE000, "[\ue000-\uf8ff]"
+BESIDE = re.compile(rf"\b{SPAN}\s+(?:(?P<before>before|vor)|after|past|nach) {A_MARK}", re.I)
 HOUR = re.compile(
     r"(?P<at>\b(?:at|by|until|till|before|after|around|about|from|strikes|um|gegen|bis|ab|vor) |@ ?"
-    rf"|{MARK}[ ,]*)?"
+    rf"|{A_MARK}[ ,]*)?"
     r"(?<![\d:.,])(?P<hour>[01]?\d|2[0-4])(?:[:.h]?(?P<minute>[0-5]\d))?(?![\d:]|\.\d)"
     r"(?:\s?(?P<half>[ap])\.? ?m\b\.?)?(?P<spoken>\s?(?:o'clock|uhr\b|sharp\b))?(?:ish\b)?"
-    rf"(?=(?P<beside>[ ,]*(?:(?:in |on |the |this )*{MARK}|\Z|[,.;!?]))?)"
+    rf"(?=(?P<beside>[ ,]*(?:(?:in |on |the |this )*{A_MARK}|\Z|[,.;!?]))?)"
     r"(?!\s+(?!this\b)\w{3,}s\b)",
     re.I,
 )
@@ -55,7 +57,9 @@ SMALL = frozenset(
     "a al alle at las on the in by before until till around about next this and um am gegen zur "
     "bei bis vor der den de del du à".split()
 )
-MARKS = re.compile(rf"{MARK}(?:(?:[\s,]|{one_of('|'.join(SMALL))})*{MARK})+", re.I)
+MARKS = re.compile(rf"{A_MARK}(?:(?:[\s,]|{one_of('|'.join(SMALL))})*{A_MARK})*", re.I)
+REFUSED = re.compile(rf"\b(?:{TABLES['not']['not']}) (?:{one_of('|'.join(SMALL))} )*{A_MARK}", re.I)
+DAY, PART, TIME = "day", "part", "time"
 
 
 class NamedTime(NamedTuple):
@@ -71,34 +75,70 @@ class NamedTime(NamedTuple):
 
 
 def find_time(text: str, clock: WorldClock) -> NamedTime | None:
-    """Return the time to come that a text names, None if it names none, or a past one."""
+    """Return the time to come that a text names, None if it names none, or a past one.
+
+    Of several, that is the last one that is not refused, as in "not at noon".
+    """
     text = PAST.sub(as_clock, in_digits(text, clock))
     if any(span.end <= SOME_DAY for span in find_spans(text, SOME_DAY)):
         return None
-    now, units = clock.seconds(), clock.units
-    after, rest = take(AFTER, text)
+    now, a_day, after = clock.seconds(), clock.units["day"], AFTER.search(text)
     if after and not after["day"] and not after["week"]:
+        rest = AFTER.sub(chr(FIRST_MARK), text, 1)
         return NamedTime(now + seconds_of(after, clock), MARKS.sub(MARK, rest))
-    part = next((name for name, words in PART_WORDS.items() if words.search(rest)), None)
-    days, is_weekday, rest = find_day(rest, clock, now)
-    days = int(seconds_of(after, clock) // units["day"]) if after else days
-    for words in PART_WORDS.values():
-        rest = words.sub(MARK, rest)
-    match = next(filter(is_hour, HOUR.finditer(rest)), None)
-    if match:
-        rest = f"{rest[: match.start('hour')]}{MARK}{rest[match.end() :]}"
+    rest, marks = mark_times(text, clock)
+    last = dict[str, Any]()
+    for words in (rest, REFUSED.sub("", rest)):
+        last |= dict(marks[char] for char in words if char in marks)
+    days, is_weekday = last.get(DAY, (None, False))
+    match, part = last.get(TIME, (None, None))
+    part = part or last.get(PART)
     hour = hour_of(match, part, is_weekday or bool(days), clock)
     if hour is None and not days and not is_weekday:
         return None
-    at = (now if hour is None else now - now % units["day"] + hour) + (days or 0) * units["day"]
+    is_bare = bool(match and is_spoken(match) and not (match["half"] or part))
+    times = [item for kind, item in marks.values() if kind == TIME]
+    hours = [hour_of(exact, name, False, clock) or 0.0 for exact, name in times]
+    if hour and is_bare and hour < a_day / 2 < max(hours) < a_day:
+        hour += a_day / 2  # "at 18:30. no, make it nine"
+    at = (now if hour is None else now - now % a_day + hour) + (days or 0) * a_day
     if hour is not None and (offset := BESIDE.search(rest)):
         at += seconds_of(offset, clock) * (-1 if offset["before"] else 1)
-        rest = BESIDE.sub(MARK, rest)
-    is_half = bool(match and is_spoken(match) and not (match["half"] or part or days))
-    day, week = days is None and units["day"], is_weekday and units["week"]
-    steps = (at + step for step in (0, is_half * units["day"] / 2, day, week))
+        rest = BESIDE.sub(chr(FIRST_MARK), rest)
+    day, week = days is None and a_day, is_weekday and clock.units["week"]
+    steps = (at + step for step in (0, (is_bare and not days) * a_day / 2, day, week))
     at = next((step for step in steps if step > now), now)
     return NamedTime(at, MARKS.sub(MARK, rest)) if at > now else None
+
+
+def mark_times(text: str, clock: WorldClock) -> tuple[str, dict[str, tuple[str, Any]]]:
+    """Return a text with a character for each time in it, and the kind and value of each."""
+    marks = dict[str, tuple[str, Any]]()
+
+    def put(kind: str, value: Any, _match: Any) -> str:
+        marks[char := chr(FIRST_MARK + len(marks))] = kind, value
+        return char
+
+    def put_hour(match: re.Match[str]) -> str:
+        is_apart = marks or match.string[: match.start()].rstrip()[-1:] in (*",.;!?",)
+        is_told = match["at"] or match["minute"] or match["half"] or match["spoken"]
+        is_hour = is_told or (match["beside"] is not None and is_apart)
+        return f"{match['at'] or ''}{put(TIME, (match, None), match)}" if is_hour else match[0]
+
+    for name, words in PART_WORDS.items():
+        kind, value = (TIME, (None, name)) if name in EXACT else (PART, name)
+        text = words.sub(partial(put, kind, value), text)
+    if after := AFTER.search(text):
+        days = int(seconds_of(after, clock) // clock.units["day"])
+        text = AFTER.sub(partial(put, DAY, (days, False)), text, 1)
+    for number, words in DAY_WORDS.items():
+        text = words.sub(partial(put, DAY, (int(number), False)), text)
+    is_standard = list(clock.weekdays) == list(WorldClock.weekdays)  # known in more languages
+    names = list(WEEKDAYS if is_standard else map(re.escape, clock.weekdays))
+    for at, name in enumerate(names):
+        days = (at - clock.date(clock.seconds()).weekday) % len(names)
+        text = re.sub(rf"\b(?:{name})\b", partial(put, DAY, (days, True)), text, flags=re.I)
+    return HOUR.sub(put_hour, text), marks
 
 
 def in_digits(text: str, clock: WorldClock) -> str:
@@ -125,33 +165,6 @@ def as_clock(match: re.Match[str]) -> str:
     return f"{hour}:{minute:02d} o'clock"
 
 
-def take(pattern: re.Pattern[str], text: str) -> tuple[re.Match[str] | None, str]:
-    """Return the first match in a text, and the text with a mark in its place."""
-    match = pattern.search(text)
-    return match, f"{text[: match.start()]}{MARK}{text[match.end() :]}" if match else text
-
-
-def find_day(text: str, clock: WorldClock, now: float) -> tuple[int | None, bool, str]:
-    """Return in how many days a named day is, whether it is one of a week, and the other text."""
-    for days, words in DAY_WORDS.items():
-        match, rest = take(words, text)
-        if match:
-            return int(days), False, rest
-    is_standard = list(clock.weekdays) == list(WorldClock.weekdays)  # known in more languages
-    names = list(WEEKDAYS if is_standard else map(re.escape, clock.weekdays))
-    for number, name in enumerate(names):
-        match, rest = take(re.compile(rf"\b(?:{name})\b", re.I), text)
-        if match:
-            return (number - clock.date(now).weekday) % len(names), True, rest
-    return None, False, text
-
-
-def is_hour(match: re.Match[str]) -> bool:
-    """Return True for a number that is a time of the clock."""
-    is_beside = match["beside"] is not None and MARK in match.string
-    return bool(match["at"] or match["minute"] or match["half"] or match["spoken"] or is_beside)
-
-
 def is_spoken(match: re.Match[str]) -> bool:
     """Return True for a time that may be one of twelve hours: "six", but not "6:00"."""
     return bool(match["spoken"] or not match["minute"])
@@ -168,7 +181,7 @@ def hour_of(
     if match is None:
         return None if begin is None else begin / 24 * clock.units["day"]
     hour, minute = int(match["hour"]), int(match["minute"] or 0)
-    if match["half"]:
+    if match["half"] and (begin or 0) <= NOON:  # not "um drei am Nachmittag"
         hour = hour % NOON + NOON * (match["half"].lower() == "p")
     elif part == NIGHT and hour < MORE:
         hour += 2 * NOON

@@ -1,10 +1,13 @@
 """A message that a line asks for is taken without a tool, by its structure and its meaning."""
 
 import pytest
+from twisted.internet.defer import succeed
 
 from evennia_ai.contrib.letters.leave_message import NO_MESSAGE
 from evennia_ai.contrib.letters.letter_records import Letters
+from evennia_ai.game.texts import TEXTS
 from evennia_ai.memory import embedders
+from evennia_ai.memory.remote_vectors import LearnedKinds
 from tests.contrib.letters.letters_scene import Post, extensions_scene
 from tests.game.conftest import flat
 
@@ -76,6 +79,31 @@ def test_the_stand_in_takes_a_message_and_says_so(with_stand_in, game, ann, bob)
     ann.do("whisper Mira = Tell Old Otto that I love him.")
     game.run(3)
     assert "I will tell Old Otto." in ann.last() and "I love" not in str(bob.heard())
+
+
+def test_an_errand_to_somebody_is_a_message_and_no_walk(with_stand_in, game, ann, mira, tavern):
+    game.assistant("Old Otto", with_stand_in.square)
+    for line in (
+        "run tell Old Otto theres wolves in the square!!",
+        "go and tell Old Otto I am ill",
+    ):
+        ann.do(f"say Mira, {line}")
+        game.run(5)
+        assert mira.location is tavern and "I will tell Old Otto." in ann.last(), line
+    assert len(with_stand_in.letters()) == 2
+    ann.do("say Mira, go to the square.")
+    game.run(5)
+    assert mira.location is with_stand_in.square
+
+
+def test_while_the_embedder_is_late_the_stand_in_does_not_say_that_it_carries_none(
+    with_stand_in, game, ann, monkeypatch
+):
+    game.assistant("Old Otto", with_stand_in.square)
+    monkeypatch.setattr(LearnedKinds, "prepare", lambda *_: succeed(False))
+    ann.do("say Mira, tell Old Otto that the boat is ready.")
+    game.run(3)
+    assert ann.last() == f'Mira says, "{TEXTS["fallback"].splitlines()[0]}"'
 
 
 def test_staff_read_why_nothing_was_noted(small, game, ann, admin):

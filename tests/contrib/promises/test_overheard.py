@@ -144,6 +144,31 @@ def test_only_who_is_addressed_agrees_and_it_says_so_once(town, game, ann):
             assert not [text for text in said if "Agreed" in text], (line, said)
 
 
+def test_a_later_line_moves_what_was_agreed(town, game, ann, bob):
+    """Each line, and when and where Mira has agreed to be after it."""
+    lines = {
+        "meet me at the old gate tomorrow at dusk.": "Old Gate dusk",
+        "no wait, make it nine.": "Old Gate 21:00",
+        "The boat leaves at noon.": "Old Gate 21:00",
+        "actually, the market square instead.": "Market Square 21:00",
+        "sorry, better the old gate at noon": "Old Gate noon",
+    }
+    clock, start = game.service.world_clock, None
+    for line, expected in lines.items():
+        ann.do(f"say Mira, {line}")
+        game.run(3)
+        (record,) = town.records()
+        start = start or record["due"] - record["due"] % clock.units["day"]
+        where, _space, when = expected.rpartition(" ")
+        hours = clock.day_parts.get(when) or float(when.partition(":")[0])
+        assert (record["where"], record["due"] - start) == (where, hours * 3600), (line, record)
+    assert len(record["source_seqs"]) == 4 and "no wait" in record["content"]
+    assert [record["made"] for record in town.records()]
+    bob.do("say Mira, no wait, make it ten.")
+    game.run(3)
+    assert [item["due"] for item in town.records()] == [record["due"]]
+
+
 def test_a_bystander_takes_over_nothing_that_was_asked_of_another(town, game, ann, bob):
     brannoc = game.assistant("Brannoc", town.tavern)
     town.go(bob.character, town.square)
