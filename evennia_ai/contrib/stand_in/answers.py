@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import chain, compress
+from itertools import chain
 
 from evennia_ai.contrib.stand_in.languages import Intent
 from evennia_ai.contrib.stand_in.likeness import worth
@@ -14,11 +14,10 @@ from evennia_ai.contrib.stand_in.words import is_description, rotated
 from evennia_ai.policy.conversation.requested_acts import exit_parts, match_name
 from evennia_ai.policy.texts import plain_words
 
-QUOTED = 170  # characters of a quotation
-MOST_TOLD = 3
+QUOTED, MOST_TOLD = 170, 3  # characters of a quotation, and the most of them
 LEAST = 0.23  # likeness of a line to the question that it answers
 OF_IT = 0.42  # likeness of a newer line to one that it may change: 11 of 12, 2 of 390 others
-ASKED, OR_ASKED = 0.38, 0.08  # how like the question it is, to be less like that line
+ASKED, EASED = 0.38, 0.08  # how like the question it is, to need less likeness to that line
 OF_OTHERS = 0.3  # that a line counts less if its speaker is not whom the question is about
 
 
@@ -31,19 +30,15 @@ def named_other(view: StandInView, text: str) -> str:
 
 def texts_of(views: Sequence[StandInView]) -> list[str]:
     """Return what is compared: what speakers said, lines, and their clauses."""
-    forms = [
-        form
-        for view in views
-        for text in view.sentences
-        for form in (text, view.language.asked_of(text)[1], masked(view, text))
-    ]
+    rows = [(view, text) for view in views for text in view.sentences]
+    forms = ((text, view.language.asked_of(text)[1], masked(view, text)) for view, text in rows)
     lines = views[0].every_told
     lines = (*(line for line in lines if line.recalled), *views[0].passages, *lines[::-1])
     parts = [part for line in lines for part in line.parts[1:]]
     tables = (views[0].language.data.get(table, {}) for table in ("deals", "examples", "reactions"))
     kinds = chain.from_iterable(chain(*table.values()) for table in tables)
     known = (*views[0].silent, *(line.searched for line in lines), *parts)
-    return [*dict.fromkeys(filter(str.strip, (*forms, *known, *kinds)))]
+    return [*dict.fromkeys(filter(str.strip, chain(*forms, known, kinds)))]
 
 
 def find_told(view: StandInView, question: str) -> Passage | None:
@@ -80,11 +75,9 @@ def _newest(view: StandInView, question: str, line: Passage) -> Passage:
     """Return the last line of its speaker that is about the same; other passages stay."""
     own = [other for other in view.told if other.speaker == line.speaker]
     later = own[own.index(line) + 1 :] if line in own else []
-    likes = (view.likeness(text, later)[1] for text in (line.searched, question))
-    about = [
-        like >= OF_IT - (OR_ASKED if fit >= ASKED else 0) for like, fit in zip(*likes, strict=True)
-    ]
-    return [line, *compress(later, about)][-1]
+    likes, fits = (view.likeness(text, later)[1] for text in (line.searched, question))
+    rows = zip(later, likes, fits, strict=True)
+    return [line, *(o for o, like, fit in rows if like + EASED * (fit >= ASKED) >= OF_IT)][-1]
 
 
 def told(view: StandInView, question: str) -> str:
@@ -145,7 +138,7 @@ def answer(view: StandInView, text: str) -> str:
     if not language.full:
         return view.phrase(intent.key or "other")
     asks = language.asks(text) or language.finds("follow_up", text)
-    asks = asks or (not intent.key and view.nearest_kind(text, "reactions", REACTED) == "asks")
+    asks = asks or (not intent.say and view.nearest_kind(text, "reactions", REACTED) == "asks")
     handler = HANDLERS.get(intent.key)
     known = handler(view, text, topic) if handler else _sought(view, intent, text)
     memory = told(view, text) if asks else ""
@@ -244,8 +237,7 @@ def _nearest(view: StandInView, text: str) -> str:
     """Return that a question cannot be answered, and what is nearest to it, if that is near."""
     mine = view.language.finds("mine", text)  # of whom its persona tells nothing
     lines = view.of(("never", "lore") if mine else REMARKED) if view.is_open else []
-    if mine:
-        lines += [line for line in view.told if line.speaker == view.speaker]
+    lines += [line for line in view.told if mine and line.speaker == view.speaker]
     lines = [line for line in lines if not line.guarded and line.text != view.character.identity]
     rule, fits = view.likeness(text, lines)
     fits = [fit - LESS.get(line.source, 0) for fit, line in zip(fits, lines, strict=True)]
@@ -320,8 +312,7 @@ def _goal(view: StandInView, text: str, topic: str) -> str:
 
 def _story(view: StandInView, text: str, topic: str) -> str:
     """Return a tale, or news, that was not told lately: a piece of lore or a note."""
-    fits = [item for _, item in view.find(text, view.of(("lore",)))]
-    known = fits or view.of(("lore", "note")) or view.of(("self",))[1:]
+    known = view.of(("lore", "note")) or view.of(("self",))[1:]
     tales = [item.text for item in known if not item.guarded]
     tale = next((tale for tale in rotated(tales, view.seed) if not view.repeats(tale)), "")
     reply = view.spoken(Passage(tale, "lore")) if tale else ""
@@ -357,7 +348,8 @@ def _exits(view: StandInView, text: str, topic: str) -> str:
         names = [f"{name} {joint} {leads}" if leads else name for name, leads in ways]
         return view.listing("exits", "exits_none", names, "exits")
     name, leads = exit_parts(exit_name)
-    return view.phrase("exit", exit=name, place=leads or name)
+    key = "exit" if name in view.language.data.get("opposites", ()) else "exit_named"
+    return view.phrase(key, exit=name, place=leads or name)
 
 
 def _here(view: StandInView, text: str, topic: str, key: str) -> str:

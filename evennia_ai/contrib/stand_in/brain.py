@@ -13,13 +13,8 @@ from evennia_ai.contrib.stand_in import languages, words
 from evennia_ai.contrib.stand_in.answers import answer, certain_answer, texts_of
 from evennia_ai.contrib.stand_in.languages import COURTESIES, ENGLISH, GERMAN, HOSTILE, read
 from evennia_ai.contrib.stand_in.requests import asks_prices, read_deal, refusal, requested_action
-from evennia_ai.contrib.stand_in.steps import ONE_CALL, Calls, Errand, done, words_for_step
-from evennia_ai.contrib.stand_in.transcript import (
-    HeardLine,
-    StandInRequest,
-    TranscriptToolCall,
-    read_source,
-)
+from evennia_ai.contrib.stand_in.steps import Calls, Errand, done, words_for_act, words_for_step
+from evennia_ai.contrib.stand_in.transcript import HeardLine, StandInRequest, read_source
 from evennia_ai.contrib.stand_in.view import StandInView, read_request
 from evennia_ai.messages import NOOP, SAY, SPEECH, WHISPER, LLMReply
 from evennia_ai.policy.compaction.summary import newest_within
@@ -78,7 +73,7 @@ class StandIn:
         if request.certain:
             views = [item.in_the_open for item in views]
             if view.transcript.acts:
-                return LLMReply(_words_for_act(views[-1], view.transcript.acts), model=MODEL)
+                return LLMReply(words_for_act(views[-1], view.transcript.acts), model=MODEL)
             facts = (certain_answer(item, text) for item in views for text in _weighed(item))
             return LLMReply(" ".join(dict.fromkeys(filter(None, facts))), model=MODEL)
         if done(view.transcript.acts, SAY) or done(view.transcript.acts, WHISPER):
@@ -106,18 +101,6 @@ def _act(
     views = [item] if step.end.endswith("_alone") else views
     replies = [(own, "", ended) if own is item else (own, *_words_for(own)) for own in views]
     return _speak(view, replies, step.calls)
-
-
-def _words_for_act(view: StandInView, acts: Sequence[TranscriptToolCall]) -> str:
-    """Return what to say of the last of a turn's acts, "" for one that needs no words."""
-    act = acts[-1]
-    if act.name not in {*ONE_CALL, "give", "move"}:
-        return ""
-    target = str(act.arguments.get(ONE_CALL.get(act.name, "to"), ""))
-    item = act.item or target * (act.name == "look")
-    requested = RequestedAct(act.name, target, item=item, to=target)
-    step = Errand(requested, view.situation, acts, frozenset()).next_step()
-    return words_for_step(view, requested, step) if view.language.full and step.end else ""
 
 
 def _by_speaker(view: StandInView) -> list[StandInView]:
@@ -216,8 +199,7 @@ def _weighed(view: StandInView) -> list[str]:
     weighty = [p for p in weighty if len(plain_words(p)) > 1 or "?" in p or len(parts) == 1]
     if not weighty:
         return list(parts[-1:])
-    named = any(map(language.name_in, weighty))
-    greets = not (named or view.transcript.met(view.speaker))
+    greets = not (any(map(language.name_in, weighty)) or view.transcript.met(view.speaker))
     greeting = [part for part in parts[:1] if keys[part] == "greet" and greets]
     questions = [part for part in weighty if language.asks(part)]
     return [*greeting, *(questions or weighty)][:MOST_ANSWERS]

@@ -145,10 +145,10 @@ def read_languages(files: Iterable[str]) -> tuple[Language, ...]:
 
 def _language(code: str, data: Mapping[str, Any]) -> Language:
     readers: dict[str, Callable[[Any], Any]] = {"match": compiled, "tells": compiled, "say": tuple}
-    intents = tuple(
-        Intent(**{key: readers.get(key, lambda value: value)(row[key]) for key in row})
-        for row in data["intents"]
+    rows = (
+        {k: readers[k](v) if k in readers else v for k, v in row.items()} for row in data["intents"]
     )
+    intents = tuple(Intent(**row) for row in rows)
     phrases = {intent.key: intent.say for intent in intents if intent.say}
     phrases |= {key: tuple(phrase_list) for key, phrase_list in data["phrases"].items()}
     common = frozenset(data["common"].split()) | STOP_WORDS.get(code, frozenset())

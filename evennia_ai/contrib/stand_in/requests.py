@@ -316,8 +316,7 @@ def read_meant(view: StandInView, text: str) -> RequestedAct | None:
 def _as_it_was(view: StandInView) -> Situation:
     """Return the situation, with things that this turn moved also in their old place."""
     now, acts = view.situation, view.transcript.acts
-    moved = any(act.name == "move" and not act.failed for act in acts)
-    here = () if moved else now.things
+    here = () if any(act.name == "move" and not act.failed for act in acts) else now.things
     things = (*here, *(act.item for act in acts if act.name == "get"))
     carrying = (*now.carrying, *(act.item for act in acts if act.name in {"give", "drop"}))
     walks = (act for act in acts if act.name == "move")

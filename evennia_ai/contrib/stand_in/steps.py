@@ -138,6 +138,18 @@ class Errand:
         return ActionStep(end=f"{tool}_{end}", slots={**slots, "price": coins[0]})
 
 
+def words_for_act(view: StandInView, acts: Sequence[TranscriptToolCall]) -> str:
+    """Return what to say of the last of a turn's acts, "" for one that needs no words."""
+    act = acts[-1]
+    if act.name not in {*ONE_CALL, "give", "move"}:
+        return ""
+    target = str(act.arguments.get(ONE_CALL.get(act.name, "to"), ""))
+    item = act.item or target * (act.name == "look")
+    requested = RequestedAct(act.name, target, item=item, to=target)
+    step = Errand(requested, view.situation, acts, frozenset()).next_step()
+    return words_for_step(view, requested, step) if view.language.full and step.end else ""
+
+
 def words_for_step(view: StandInView, requested: RequestedAct, step: ActionStep) -> str:
     bare = view.language.pattern("patterns", "article").sub("", requested.item.strip())
     slots = {**step.slots, "thing": bare, "to": view.called(requested.to)}

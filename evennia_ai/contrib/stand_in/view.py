@@ -26,8 +26,7 @@ FRESH_LINES = 12  # of the character's own, within which no sentence is said twi
 ADDRESS = re.compile(r"^\{who\}, |, \{who\}(?= ?[.,:;!?])")
 SLOT = re.compile(r"\{(\w+)\}")
 BEFORE = 0.1  # that likeness to a line with the one before it counts less
-# Least likeness to an example of a kind, where patterns tell another one, and if nothing else is
-# known.
+# Least likeness to an example of a kind, where patterns tell another, and where nothing is known.
 MEANT, SURELY, ALIKE = 0.5, 0.65, 0.42
 # Kinds that what is known of a place may be nearer than.
 PLACES = frozenset({"where", "exits", "ask_self"})
@@ -70,8 +69,7 @@ class StandInView:
 
     def answering(self, line: HeardLine, text: str) -> Self:
         """Return the view that answers a line's speaker in the language of a text."""
-        known = language_of(read(ENGLISH).plain(text), self.languages)
-        language = known or self.character.language
+        language = language_of(read(ENGLISH).plain(text), self.languages) or self.character.language
         who = language.name_in(text) or self.called(line.speaker)
         return replace(self, speaker=line.speaker, who=who, private=line.private, language=language)
 
@@ -111,7 +109,6 @@ class StandInView:
         """Return a text whose unknown words are spelled as the nearest in the names of things here."""
         names = (*self.situation.carrying, *self.situation.things, *self.situation.exits)
         known = [word for word in plain_words(" ".join(names)) if len(word) >= LEAST_LETTERS]
-
         for word in {*plain_words(text)} - self.language.vocabulary - {*known}:
             long = len(word) >= LEAST_LETTERS and word.isalpha()
             near = get_close_matches(word.removesuffix("s"), known, 1, SPELLED) if long else ()
@@ -152,8 +149,7 @@ class StandInView:
                     near = breaks * (1.0 if source == "self" else PER_RULE * fit)
                     is_told = source == "told" and fit >= LEFT_OUT
                     nearest = (1.0 if is_told else PLAINER[source]) * (fit == max(fits))
-                    more = max(near, nearest, known[at].guarded)
-                    known[at] = replace(known[at], guarded=more)
+                    known[at] = replace(known[at], guarded=max(near, nearest, known[at].guarded))
         return tuple(known)
 
     def asked_of(self, text: str) -> tuple[Intent, str]:
@@ -222,9 +218,8 @@ class StandInView:
         if words.is_description(slots["who"]) or slots["who"] in "".join(self.transcript.own[-1:]):
             options = tuple(ADDRESS.sub("", option) for option in options)
         texts = words.rotated(options, self.seed)
-        return [
-            words.capitals(SLOT.sub(lambda match: slots.get(match[1], ""), text)) for text in texts
-        ]
+        filled = (SLOT.sub(lambda match: slots.get(match[1], ""), text) for text in texts)
+        return [*map(words.capitals, filled)]
 
     def phrase(self, key: str, **slots: str) -> str:
         """Return a phrase of a key with filled slots, one not used yet if there is one."""
@@ -311,11 +306,9 @@ class StandInView:
 
     def spoken(self, passage: Passage) -> str:
         """Return a passage as the character says it: if in another language, it says so in that."""
-        text = passage.text
+        text, opening = passage.text, self.character.language.pattern("requests", "opening")
         if passage.source in KNOWN:  # no "And" or "But" without what was before
-            text = words.capitals(
-                self.character.language.pattern("requests", "opening").sub("", text)
-            )
+            text = words.capitals(opening.sub("", text))
         written = language_of(text, self.languages) or self.character.language
         if written is not self.language and written.full:
             return replace(self, language=written).phrase("foreign", fact=text)
