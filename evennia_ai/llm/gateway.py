@@ -78,6 +78,8 @@ class ModelGateway:
         frees the place.
         """
         reply = self._ask(request, profile, deadline_at)
+        if profile.fallback is None:
+            return reply
         return reply.addErrback(self._fall_back, request, profile.fallback, deadline_at)
 
     def close(self) -> None:
@@ -106,15 +108,9 @@ class ModelGateway:
     # --- the fallback -----------------------------------------------------------------------------
 
     def _fall_back(
-        self,
-        failed: Failure,
-        request: LLMRequest,
-        fallback: ModelProfile | None,
-        deadline_at: float,
+        self, failed: Failure, request: LLMRequest, fallback: ModelProfile, deadline_at: float
     ) -> Deferred[LLMReply]:
         """Ask the fallback for what its profile's endpoint could not answer, if it can help."""
-        if fallback is None:
-            return fail(failed)
         error, left_s = failed.value, deadline_at - self._clock.seconds()
         window = window_known(fallback).tokens
         fits = window is None or request.tokens + (request.max_tokens or 0) <= window

@@ -133,9 +133,8 @@ class ReplyBody:
             if text.startswith("{") and not self.is_complete:
                 raise BrokenStream("an event of the stream is not readable") from None
             value = {}  # such as "[PING]" or a comment of a proxy
-        chunks = objects_in(value) if isinstance(value, list) else [as_dict(value)]  # Gemini
         deltas: list[Delta] = []
-        for chunk in chunks:
+        for chunk in objects_in(value):  # Gemini sends lists
             if not self.done:
                 failure = find_failure(chunk, event == "error")
                 self.done = failure is not None
