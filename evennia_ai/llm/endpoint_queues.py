@@ -16,7 +16,7 @@ from evennia_ai.config import ModelProfile
 from evennia_ai.errors import CircuitOpen
 from evennia_ai.messages import LLMReply, Usage
 from evennia_ai.policy.limits.retry import Breaker, paused_s, with_probe
-from evennia_ai.ports import LLMClient, LLMRequest
+from evennia_ai.ports import Caller, LLMClient, LLMRequest
 from evennia_ai.scheduling import Clock, DelayedCall
 
 Settle = Callable[[Usage], object]
@@ -146,31 +146,20 @@ class EndpointQueues:
         self._talked_at: dict[str, float] = {}  # by the endpoint's address
 
     def note_talk(self, lane: EndpointQueue) -> list[QueuedCall]:
-        """Note that a player's call came; return the background calls that must make way.
+        """Note that a player's call came; return the calls that must make way."""
+        if lane.has_one_slot:
+            self._talked_at[lane.profile.base_url] = self._clock.seconds()
+        return [call for call in self.calls if self.talk_s(call.lane, call.request.caller)]
 
-        At an endpoint with one slot these are all there are, whatever model they ask.
+    def talk_s(self, lane: EndpointQueue, caller: Caller) -> float:
+        """Return for how many seconds a call must wait since players talk, 0 for their own.
+
+        At an endpoint with one slot this holds up all background work, whatever model it asks.
         """
-        if not lane.has_one_slot:
-            return []
-        address = lane.profile.base_url
-        self._talked_at[address] = self._clock.seconds()
-        background = (call for call in self.calls if call.request.caller.background)
-        return [
-            call
-            for call in background
-            if call.profile.base_url == address and call.lane.has_one_slot
-        ]
-
-    def quiet_in(self, lane: EndpointQueue) -> float:
-        """Return in how many seconds background work may begin in a lane, 0 for now."""
-        if not lane.has_one_slot:
+        if not (caller.background and lane.has_one_slot):
             return 0.0
         talked_at = self._talked_at.get(lane.profile.base_url, float("-inf"))
         return max(0.0, talked_at + QUIET_S - self._clock.seconds())
-
-    def talk_s(self, call: QueuedCall) -> float:
-        """Return for how many seconds a call makes way for players, 0 for a player's own."""
-        return self.quiet_in(call.lane) if call.request.caller.background else 0.0
 
     def __iter__(self) -> Iterator[EndpointQueue]:
         """Iterate over every lane that was used since the start."""
@@ -221,7 +210,7 @@ class EndpointQueues:
     def _waiting_call(self, call: QueuedCall) -> WaitingCall:
         now, model = self._clock.seconds(), f"{call.profile.name}:{call.profile.model}"
         if call.pause:
-            why = TALK if self.talk_s(call) else RETRY
+            why = TALK if self.talk_s(call.lane, call.request.caller) else RETRY
         elif self.is_full:
             why = GAME_FULL
         else:

@@ -191,7 +191,7 @@ class ModelGateway:
         if lane.paused_s:
             return lane.circuit_open()
         caller = request.caller
-        if caller.background and not caller.may_wait and self.lanes.quiet_in(lane):
+        if not caller.may_wait and self.lanes.talk_s(lane, caller):
             return players_first(profile)
         is_full = self.lanes.is_full or not lane.has_place
         if is_full and self.lanes.waiting >= self.limits.max_queued:
@@ -214,7 +214,7 @@ class ModelGateway:
     def _wait(self, call: QueuedCall) -> None:
         """Let a call wait for its turn; while players talk, background work pauses instead."""
         call.pause = None
-        talk_s = self.lanes.talk_s(call)
+        talk_s = self.lanes.talk_s(call.lane, call.request.caller)
         if talk_s and call.timer is not None:
             call.deadline_at += talk_s
             call.timer.delay(talk_s)
