@@ -28,8 +28,8 @@ from evennia_ai.llm.fields_beside import parse_body
 from evennia_ai.llm.loop_thread import LoopThread
 from evennia_ai.llm.openai_stream import OnDelta, read_body
 from evennia_ai.llm.refusals import REPLY_LIMITS, STREAM, quoted_words, refused_part, without_parts
-from evennia_ai.llm.reply_body import BrokenStream, ReplyBody, unwrap
-from evennia_ai.llm.sdk_clients import SdkClients, UnwantedBody, causes_of, connection_trouble
+from evennia_ai.llm.reply_body import BrokenReply, ReplyBody, unwrap
+from evennia_ai.llm.sdk_clients import SdkClients, causes_of, connection_trouble
 from evennia_ai.messages import Delta, LLMReply, ToolCallRequest
 from evennia_ai.policy.provider_errors import ErrorResponse
 from evennia_ai.policy.redaction import mask_key
@@ -254,11 +254,9 @@ def explain(error: Exception, endpoint: Endpoint) -> errors.ProviderError:
     address, kind = endpoint.address, type(error).__name__
     if isinstance(error, errors.ProviderError):
         return error
-    unwanted = next((cause for cause in causes_of(error) if isinstance(cause, UnwantedBody)), None)
-    if unwanted is not None:
-        return errors.ProviderUnavailable(f"{address} sent {unwanted}: it was not read.")
-    if isinstance(error, BrokenStream):
-        return errors.ProviderUnavailable(f"{address} sent no complete reply: {error}.")
+    broken = next((cause for cause in causes_of(error) if isinstance(cause, BrokenReply)), None)
+    if broken is not None:
+        return errors.ProviderUnavailable(f"{address} sent no complete reply: {broken}.")
     if trouble := connection_trouble(error):
         return errors.ProviderUnavailable(f"{address} {trouble}.")
     if isinstance(error, TypeError | ValueError):

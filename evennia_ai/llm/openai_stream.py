@@ -12,7 +12,7 @@ from io import IncrementalNewlineDecoder
 
 from twisted.logger import Logger
 
-from evennia_ai.llm.reply_body import LAST_EVENT, BrokenStream, ReplyBody
+from evennia_ai.llm.reply_body import LAST_EVENT, BrokenReply, ReplyBody
 from evennia_ai.messages import Delta
 from evennia_ai.policy.replies.streaming_json import PartialJson
 
@@ -33,7 +33,7 @@ async def read_body(
     """Read what an endpoint answers into ``body``, whether it comes whole or streamed.
 
     Each delta of a stream is passed to ``on_delta``. However the connection ends behind a complete
-    reply, it stays one. Raises BrokenStream, and before that what ``pieces`` raise, or TimeoutError
+    reply, it stays one. Raises BrokenReply, and before that what ``pieces`` raise, or TimeoutError
     if nothing of a reply comes in ``silence_s``, or in half of it behind the first two chunks.
     """
     whole = PartialJson()
@@ -123,7 +123,7 @@ class EventReader:
         """Read the last event, whose empty line may be missing; a trouble may have cut it."""
         try:
             self.feed(b"\n\n", final=True)
-        except BrokenStream:
+        except BrokenReply:
             if not is_cut:
                 raise
 

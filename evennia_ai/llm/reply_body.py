@@ -43,8 +43,8 @@ FAILED_REASONS = frozenset(
 )
 
 
-class BrokenStream(Exception):
-    """A stream that ended early or is not readable. The text says which."""
+class BrokenReply(Exception):
+    """A body that ended early, is not readable or was not read. The text says which."""
 
 
 @dataclass
@@ -118,7 +118,7 @@ class ReplyBody:
         """Add an event and return what it adds to the reply; events without a chunk add nothing.
 
         Several events between which a server left out the empty line come as one. Raises
-        BrokenStream if a chunk is cut before the reply is complete.
+        BrokenReply if a chunk is cut before the reply is complete.
         """
         text = data if data.startswith("{") else FIELD.sub("", data).strip()
         if self.done or text.strip('"') == LAST_EVENT:
@@ -131,7 +131,7 @@ class ReplyBody:
             if len(lines) > 1:
                 return [delta for line in lines for delta in self.hear(event, line)]
             if text.startswith("{") and not self.is_complete:
-                raise BrokenStream("an event of the stream is not readable") from None
+                raise BrokenReply("an event of the stream is not readable") from None
             value = {}  # such as "[PING]" or a comment of a proxy
         deltas: list[Delta] = []
         for chunk in objects_in(value):  # Gemini sends lists
@@ -146,11 +146,11 @@ class ReplyBody:
         """Return the reply; without choices or content it is empty.
 
         What some servers spread over several choices is one. ``new_id`` makes the id of a tool call
-        that has no id, or the id of another call. Raises BrokenStream if the reply is not complete.
+        that has no id, or the id of another call. Raises BrokenReply if the reply is not complete.
         """
         # Some servers omit the last event, so a finish reason is enough.
         if not (self._finish_reasons or self.is_whole):
-            raise BrokenStream("the stream ended before the reply was complete")
+            raise BrokenReply("the stream ended before the reply was complete")
         calls: dict[str, ToolCallRequest] = {}
         first: dict[tuple[str, str], int] = {}  # the choice of a call; another's is the same act
         for call in self._calls[:MOST_CALLS]:

@@ -17,6 +17,7 @@ from urllib.request import getproxies
 
 from evennia_ai.llm.endpoints import Endpoint
 from evennia_ai.llm.openai_stream import ArrivingBody
+from evennia_ai.llm.reply_body import BrokenReply
 
 # What is wrong with a connection, by the cause of its error.
 TROUBLES: tuple[tuple[type[BaseException], str], ...] = (
@@ -39,15 +40,11 @@ Unpack = Callable[[bytes, int], bytes]
 LOGGERS = ("httpx", "httpx2")
 
 
-class UnwantedBody(Exception):
-    """A body that the client stops reading. The text says what is wrong with it."""
-
-
 class SdkClients:
     """The SDK's clients by endpoint.
 
     ``read_timeout_s`` is for a silent server. Beyond ``most_bytes`` of a body, successful or not,
-    reading it raises `UnwantedBody`. Compressed bodies are not asked for; of one that comes all the
+    reading it raises `BrokenReply`. Compressed bodies are not asked for; of one that comes all the
     same no more is unpacked, because a few kilobytes of it can expand to gigabytes.
     """
 
@@ -120,7 +117,7 @@ class SdkClients:
     def _bound(self, library: Any) -> Any:
         """Return a hook for responses that bounds their bodies."""
         limit = self._most_bytes
-        too_long = f"a body of more than {limit:,} bytes"
+        too_long = f"a body of more than {limit:,} bytes was not read"
 
         class Bounded(library.AsyncByteStream):  # of httpx or httpx2
             def __init__(self, stream: Any, unpack: Unpack, failed: bool) -> None:
@@ -135,7 +132,7 @@ class SdkClients:
                     size += len(piece)
                     yield piece[: limit - size] if size > limit else piece
                     if size > limit:
-                        raise UnwantedBody(too_long)
+                        raise BrokenReply(too_long)
 
             async def aclose(self) -> None:
                 await self._stream.aclose()
@@ -144,7 +141,7 @@ class SdkClients:
             unpack = unpacker(response.headers.pop("content-encoding", ""), response.is_error)
             announced = response.headers.get("content-length", "")
             if announced.isdecimal() and int(announced[:20]) > limit:
-                raise UnwantedBody(too_long)
+                raise BrokenReply(too_long)
             response.stream = Bounded(response.stream, unpack, response.is_error)
 
         return bound
@@ -154,7 +151,7 @@ def unpacker(encoding: str, failed: bool) -> Unpack:
     """Return what unpacks the pieces of a body, up to some bytes each.
 
     Of an unknown encoding, nothing is read of a body that ``failed``, so that its status counts.
-    Any other raises UnwantedBody.
+    Any other raises BrokenReply.
     """
     coding = encoding.strip().lower()
     if coding in PLAIN:
@@ -166,11 +163,11 @@ def unpacker(encoding: str, failed: bool) -> Unpack:
             try:
                 return unzip.decompress(packed, most)
             except zlib.error:
-                raise UnwantedBody("a compressed body that is damaged") from None
+                raise BrokenReply("a compressed body that is damaged was not read") from None
 
         return unpack
     if not failed:
-        raise UnwantedBody(f"a body in the encoding {coding[:20]!a}, which was not asked for")
+        raise BrokenReply(f"a body in the unwanted encoding {coding[:20]!a} was not read")
     return lambda _packed, _most: b""
 
 

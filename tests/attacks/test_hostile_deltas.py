@@ -7,7 +7,7 @@ from contextlib import suppress
 import pytest
 
 from evennia_ai.llm.openai_stream import read_body
-from evennia_ai.llm.reply_body import BrokenStream, ReplyBody
+from evennia_ai.llm.reply_body import BrokenReply, ReplyBody
 from evennia_ai.policy.replies.reply_reader import reply_reader
 from evennia_ai.policy.tool_call_modes.form import PLAIN, TOOLS
 from tests.attacks.hostile_deltas import MAKERS
@@ -57,7 +57,7 @@ def read_pieces(text, size):
     """Read a body that arrives in pieces of so many bytes."""
     data, body = text.encode(), ReplyBody()
     pieces = [data[at : at + size] for at in range(0, len(data), size)]
-    with suppress(BrokenStream):
+    with suppress(BrokenReply):
         asyncio.run(read_body(stream(*pieces), body, None))
 
 

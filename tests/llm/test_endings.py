@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from evennia_ai.llm import openai_stream
-from evennia_ai.llm.reply_body import BrokenStream, ReplyBody
+from evennia_ai.llm.reply_body import BrokenReply, ReplyBody
 from tests.llm.endpoint_cases import delta, done, events, native
 
 WORDS = events(delta(content="Good evening."), delta("stop"), end="").encode()
@@ -68,5 +68,5 @@ def test_a_sign_of_life_is_no_part_of_a_reply():
 
 @pytest.mark.parametrize("pieces", [[WORDS[:70]], [native("say").encode()[:-9]], []])
 def test_an_incomplete_reply_is_lost(monkeypatch, pieces):
-    with pytest.raises((ConnectionResetError, BrokenStream)):
+    with pytest.raises((ConnectionResetError, BrokenReply)):
         read(monkeypatch, *pieces)

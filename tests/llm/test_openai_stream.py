@@ -211,7 +211,7 @@ def test_a_stream_without_end_is_given_up_at_the_cap(
     provider.queue({"text": "x" * 50_000})
     error = pump.error(client.complete(request_, profile))
     assert error.begun
-    assert "a body of more than 20,000 bytes: it was not read." in str(error)
+    assert "a body of more than 20,000 bytes was not read." in str(error)
 
 
 def test_a_callback_that_fails_is_logged_once_and_not_called_again(

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evennia_ai.llm.openai_stream import read_body
-from evennia_ai.llm.reply_body import BrokenStream, ReplyBody
+from evennia_ai.llm.reply_body import BrokenReply, ReplyBody
 from evennia_ai.messages import Delta, LLMReply, ToolCallRequest
 from tests.provider.stub_replies import build_completion
 from tests.provider.stub_stream import stream_completion
@@ -118,12 +118,12 @@ def test_every_delta_of_a_call_has_its_name():
 
 
 def test_an_event_that_is_cut_is_a_broken_stream():
-    with pytest.raises(BrokenStream, match="not readable"):
+    with pytest.raises(BrokenReply, match="not readable"):
         read(chunk({"content": "Hm."}), b'data: {"choi\n\n')
 
 
 def test_a_stream_without_finish_reason_and_last_event_is_broken():
-    with pytest.raises(BrokenStream, match="before the reply was complete"):
+    with pytest.raises(BrokenReply, match="before the reply was complete"):
         read(chunk({"content": "Hm."}))
 
 
@@ -144,5 +144,5 @@ def test_an_error_event_ends_the_stream_and_is_its_body(line):
 
 @given(st.lists(st.binary(max_size=60) | st.sampled_from([b"data: ", b"\n", b'{"choices": ['])))
 def test_no_bytes_raise_anything_but_a_broken_stream(pieces):
-    with suppress(BrokenStream):
+    with suppress(BrokenReply):
         body_of(*pieces).reply(str)
