@@ -19,6 +19,7 @@ from tempfile import mkdtemp
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
+SHARED_FOLDER = "EVENNIA_AI_TEMPLATE"  # of a call of `run`, which takes it away
 FOLDER = pytest.StashKey[Path]()
 OTHERS = pytest.StashKey[dict[int, Path]]()  # by process: the file of its output
 
@@ -65,7 +66,8 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 def fork(config: pytest.Config, processes: int) -> int:
     """Become so many processes; return the number of this one, from 0."""
-    config.stash[FOLDER], config.stash[OTHERS] = folder, others = Path(mkdtemp()), {}
+    folder, others = Path(mkdtemp(dir=os.environ.get(SHARED_FOLDER))), dict[int, Path]()
+    config.stash[FOLDER], config.stash[OTHERS] = folder, others
     sys.stdout.flush()
     for number in range(1, processes):
         output = folder / f"output {number}"
