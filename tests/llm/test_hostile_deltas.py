@@ -3,8 +3,10 @@
 from evennia_ai.policy.replies.text_tool_calls import MOST_CALLS
 from evennia_ai.policy.tool_call_modes.form import PLAIN
 from tests.attacks.hostile_deltas import MAKERS, call, text
-from tests.attacks.test_hostile_deltas import FEW, read
+from tests.attacks.test_hostile_deltas import read
 from tests.growth import grows_like_a_square
+
+FEW = 500  # events
 
 
 def test_choices_that_count_up_take_no_square():
