@@ -134,10 +134,11 @@ def unanswered(**of: Any) -> Any:
 
 
 def unanswered_since(start: datetime) -> tuple[int, models.Event | None]:
-    """Return how many events expired since a time, and the newest of them."""
-    sums = unanswered(at__gte=start).aggregate(count=Count("id"), newest=Max("id"))
-    newest = models.Event.objects.filter(id=sums["newest"]).first() if sums["count"] else None
-    return sums["count"], newest
+    """Return how many events expired since a time, and the newest; none that an answer followed."""
+    of_same = {"assistant": OuterRef("assistant"), "speaker": OuterRef("speaker")}
+    later = models.Event.objects.filter(**of_same, state="answered", id__gt=OuterRef("id"))
+    rows = unanswered(at__gte=start).exclude(Exists(later)).order_by("at")
+    return rows.count(), rows.last()
 
 
 def queue_lengths() -> dict[int, int]:

@@ -82,6 +82,11 @@ def test_staff_see_which_lines_were_refused_and_why(game, limited, ann, mira, ta
     assert "xyzzy" not in text
     told = flat(builder.told("aistatus"))
     assert "Unanswered: 2 lines today" in told and "to Mira. To see which: " in told
+    game.run(60)
+    game.model.add(LLMReply("Yes."))
+    ann.do("say Mira, more beer?")
+    game.run(1)
+    assert "Unanswered" not in admin.told("aistatus")  # she is heard again
 
 
 def test_a_second_character_of_the_account_gives_no_more_turns(game, limited, ann, tavern):
