@@ -282,6 +282,8 @@ class ModelGateway:
         self._note_failure(call, error)
         now = self._clock.seconds()
         call.error = str(error)
+        if error.code == retry.LOADING_CODE and call.profile.fallback:
+            return None  # it answers meanwhile; each call asks the endpoint first
         left_s = call.deadline_at - now - call.for_fallback_s
         delay = retry.retry_delay(error, call.attempts, left_s, self._jitter(), self.limits.retry)
         is_open = delay is not None and retry.paused_s(call.lane.breaker, now + delay) > 0

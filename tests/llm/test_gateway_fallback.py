@@ -22,7 +22,7 @@ from evennia_ai.llm.endpoint_queues import FALLBACK_S
 from evennia_ai.llm.gateway import ModelGateway
 from evennia_ai.llm.openai_client import OpenAIClient
 from evennia_ai.messages import LLMReply
-from evennia_ai.policy.limits.retry import BreakerLimits, GatewayLimits, RetryLimits
+from evennia_ai.policy.limits.retry import LOADING_CODE, BreakerLimits, GatewayLimits, RetryLimits
 from evennia_ai.ports import LLMRequest
 from tests.llm.endpoint_cases import SAID, Server, delta, done, events, native
 from tests.llm.gateway_desk import DOWN, Desk
@@ -96,6 +96,18 @@ def test_the_endpoint_is_tried_again_first():
     desk.clock.advance(RetryLimits().base_s / 2)
     desk.fail()
     assert desk.names == ["hall", "hall", "spare"]
+
+
+def test_while_a_model_loads_the_fallback_answers_and_each_line_asks_the_model_first():
+    desk = Pair()
+    for _ in range(3):
+        desk.ask(deadline=120.0)
+        desk.fail(ProviderUnavailable("loading", status=503, code=LOADING_CODE))
+        desk.answer()
+    assert desk.names == ["hall", "spare"] * 3
+    desk.ask(deadline=120.0)
+    desk.answer()
+    assert desk.names[6:] == ["hall"]
 
 
 def test_half_of_the_time_is_left_to_the_fallback():
