@@ -107,7 +107,7 @@ class ContextSelector:
             return
         talk = latest_talk(visible_items(self._mind.log.view(), audience), lines)
         yield self._recall.prepare(turn, [*queries, follow_up_query(talk, self._mind.name)])
-        yield self._line_notes.prepare(lines)
+        yield self._line_notes.prepare(lines, talk.before)
 
     @inlineCallbacks
     def note_turn(self, turn: TurnRecord, is_answered: bool) -> Coroutine[None]:

@@ -47,7 +47,6 @@ FOREIGN_LORE = 5  # pieces that stand before a line in another language than the
 # 82 replies of a 1.5B model, all of them judged wrong (MiniLM).
 SAID_AGAIN = 0.72
 NEW_WORDS = 3  # a sentence of so many words that carry meaning has one that the line has not
-LAST_LINES = 4  # of the talk, in which may stand what a reply tells
 
 
 @dataclass(eq=False)
@@ -56,12 +55,13 @@ class LineNotes:
 
     _mind: ports.MindContext
 
-    def prepare(self, lines: Sequence[str]) -> Deferred[None]:
-        """Fire when the meaning of some lines is known; never fails."""
+    def prepare(self, lines: Sequence[str], talk: Iterable[str] = ()) -> Deferred[None]:
+        """Fire when the meaning of some lines, and of the talk before, is known; never fails."""
         words = map(self.words_of, lines)
         persona = self._mind.who.persona
         texts = [*words, *persona.never, *persona.knows, *self._persona()]
-        texts += [*EXAMPLES, *TELLING, *URGING, *plain_prompt.KIND_LINES, *self.talk_before("")]
+        texts += [*EXAMPLES, *TELLING, *URGING, *plain_prompt.KIND_LINES]
+        texts += map(self.words_of, talk)
         speakers = (parse_heard_line(line, "")[0] for line in lines)
         possible = map(self._hints, lines, speakers)
         texts += [*HINT_LINES, *(words for each in possible for _act, words in each)]
@@ -89,13 +89,14 @@ class LineNotes:
     def read(
         self,
         line: str,
+        talk: Iterable[str],
         rows: Iterable[Row],
         recalled: Sequence[Row],
         foreign: bool,
         done: bool,
         known: bool = False,
     ) -> plain_prompt.LineReading:
-        """Return what code makes of a prepared line.
+        """Return what code makes of a prepared line, after the ``talk`` of those before it.
 
         ``done`` if it did what the line asks for, ``known`` if it knows what surely answers it.
         The examples are English: of a ``foreign`` line few embedders can tell what it asks.
@@ -113,11 +114,11 @@ class LineNotes:
         if not parse_heard_line(line, "")[0]:  # what the character perceived is nobody's line
             return plain_prompt.LineReading(now, answers)
         best = plain_prompt.best_fit(answers)
-        talk = self.talk_before(line)
-        by_code = self._by_code(line, max([best, *cosines(words, talk)]))
+        before = [*map(self.words_of, talk)]
+        by_code = self._by_code(line, max([best, *cosines(words, before)]))
         noted = "" if known else self._note(line, best)
         fact = plain_prompt.sure_lore(answers) if self.asks(line) and not noted else ""
-        return plain_prompt.LineReading(now, [] if noted else answers, noted, by_code, fact, talk)
+        return plain_prompt.LineReading(now, [] if noted else answers, noted, by_code, fact, before)
 
     def _note(self, line: str, best: float) -> str:
         """Return what code tells of a line's kind, "" for nothing or without an embedder.
@@ -199,11 +200,6 @@ class LineNotes:
     def _persona(self) -> list[str]:
         """Return the sentences of the persona behind the first."""
         return [*map(str.strip, sentences(self._mind.who.persona.text))][1:]
-
-    def talk_before(self, line: str) -> list[str]:
-        """Return the words of the newest lines that were heard, without those of a line."""
-        talk = [m["content"] for m in self._mind.log.view()[-LAST_LINES:] if m["role"] == "user"]
-        return [self.words_of(text) for text in talk if text != line]
 
     def unaddressed(self, line: str) -> str:
         """Return a line as it was heard, without the character's name that calls it."""

@@ -170,8 +170,7 @@ class PlainTurns:
         new = [part for part in new if not plain_prompt.tells_of(part, {*speakers[-1:], *absent})]
         if len(new) < len(kept):
             plain = plain._replace(words=" ".join(new), problem="" if new else ECHO)
-        seen = "\n".join(self._line_notes.talk_before(line))
-        is_told = plain_prompt.tells(plain.words, fact, line, seen)
+        is_told = plain_prompt.tells(plain.words, fact, line, "\n".join(grounds.talk))
         if fact and (plain.problem or not is_told):
             asks_more = self._line_notes.asks_the_unknown(line, fact)
             not_known = self._mind.services.text(plain_prompt.NOT_KNOWN)

@@ -196,7 +196,7 @@ class PromptBuilder:
         tail = self._tail(context, audience, asking, visible, [*kept, *new])
         line = asking.events[-1].heard.line if asking.events else ""
         known = (bool(tail.language), bool(own_acts or asking.notes), bool(asking.fact))
-        read = self._line_notes.read(line, tail.items.rows, tail.items.passing, *known)
+        read = self._line_notes.read(line, tail.before, tail.items.rows, tail.items.passing, *known)
         if read.note:
             tail = tail._replace(ending=(plain_prompt.note(unmarked(read.note)), *tail.ending))
         first = min((message["metadata"].get("seq", 0) for message in (*kept, *new)), default=0)
@@ -289,7 +289,7 @@ class PromptBuilder:
         # All new lines together have a character for each token of the window.
         shorter = tuple(shortened(lines, self._meter.window))
         ending = self._ending(context, asking, *asking.notes, hint)
-        return PromptTail(situation, items, shorter, ending, language)
+        return PromptTail(situation, items, shorter, ending, language, talk.before)
 
     def _language(self, asking: PromptRequest, talk: RecentTalk) -> str:
         """Return the language to answer in, if it is not the persona's."""
@@ -386,6 +386,7 @@ class PromptTail(NamedTuple):
     lines: tuple[str, ...]
     ending: tuple[str, ...]
     language: str  # which one to answer in, if it is not the persona's
+    before: Sequence[str] = ()  # the last lines before the new ones
 
 
 class PromptOpening(NamedTuple):

@@ -82,11 +82,13 @@ def notes_to(speaker: str) -> list[str]:
 class Grounds(NamedTuple):
     """What a reply is held against: a ``fact`` that it must tell of, and what people ``told``.
 
-    Of these rows each is when and who told it, "two days ago Ann", and their words.
+    Of these rows each is when and who told it, "two days ago Ann", and their words. It may also
+    tell of the ``talk`` before.
     """
 
     fact: str = ""
     told: tuple[tuple[str, str], ...] = ()
+    talk: tuple[str, ...] = ()
 
 
 NO_GROUNDS = Grounds()
@@ -225,7 +227,7 @@ def said_or_checked(fact: str, read: LineReading) -> tuple[str, Grounds]:
     code = read.by_code or fact * (not (rows or is_in_talk or read.fact))
     rows_told = (TOLD_ROW.fullmatch(line.text) for _label, line in read.answers)
     own_words = tuple((match["who"], match["words"]) for match in rows_told if match)
-    return code, Grounds(fact if is_best or is_in_talk else read.fact, own_words)
+    return code, Grounds(fact if is_best or is_in_talk else read.fact, own_words, (*read.talk,))
 
 
 def tells(words: str, fact: str, line: str, seen: str = "") -> bool:

@@ -242,6 +242,9 @@ def test_the_model_says_a_fact_that_the_best_row_holds_and_code_says_others():
     assert said_or_checked(told, LineReading([], [FEE, far], fact="A bed"))[1].fact == "A bed"
     assert said_or_checked(seen, LineReading([], [FEE], fact="A bed")) == ("", bed)
     assert said_or_checked("", LineReading([], [FEE], by_code="No.")) == ("No.", Grounds())
+    talk = ("my dog is called Biscuit",)  # read once: the reply is held against the same lines
+    read = LineReading([], [FEE], talk=[*talk])
+    assert said_or_checked(told, read) == ("", Grounds(told, (), talk))
 
 
 def test_lore_that_fits_a_question_best_and_well_is_a_fact():
