@@ -2,10 +2,11 @@
 
 import json
 import os
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import datetime
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, TextIO
@@ -26,7 +27,6 @@ from evennia_ai.commands.players import speakers_called
 from evennia_ai.game.client_text import clean_address, clean_output
 from evennia_ai.game.help_entries import STAFF
 from evennia_ai.game.settings import export_folder
-from evennia_ai.game.texts import call_words
 from evennia_ai.messages import EXCUSE
 from evennia_ai.policy import recallable_lines
 from evennia_ai.policy.context.projection import part_audience, split_by_audience
@@ -42,6 +42,7 @@ from evennia_ai.store.names import names_of
 from evennia_ai.store.reports import MOST_EVENTS, all_messages, events_beside, message_page
 from evennia_ai.store.transactions import store_errors
 
+MOST_LAST = 100  # lines at once
 MOST_CHECKED = 2_000  # messages of a compaction whose facts are looked up, the newest
 MESSAGES_A_PAGE, TURNS_A_PAGE, ROWS_A_PAGE = 20, 8, 15
 NOTHING_SAID = "has heard and said nothing yet."
@@ -57,6 +58,7 @@ class CmdAIHistory(AICommand):
       aihistory <character> [= <page>]
       aihistory <character> = since <time>, until <time>, player <name>,
                               search <words>, page <page>
+      aihistory/last <character> [= <how many>]
       aihistory/turns <character> [= <page>, or turn <number>]
       aihistory/unanswered <character> [= <page>]
       aihistory/compactions <character> [= <page>]
@@ -78,6 +80,7 @@ class CmdAIHistory(AICommand):
     *hat also finds what.
 
     Switches:
+      last - the newest lines, the newest first: 20 of them, or as many as you say
       turns - what started each turn, its model calls, its acts, its outcome
       unanswered - lines without an answer, and why
       compactions, compaction - when messages were summarised; one summary
@@ -93,7 +96,7 @@ class CmdAIHistory(AICommand):
     reads = FIGURES
     combined = (frozenset(recallable_lines.SWITCHES),)
     switch_options = (
-        *("turns", *recallable_lines.SWITCHES, "unanswered", "compactions", "compaction"),
+        *("last", "turns", *recallable_lines.SWITCHES, "unanswered", "compactions", "compaction"),
         *("sleep", "journal", "export"),
     )
 
@@ -119,16 +122,8 @@ class CmdAIHistory(AICommand):
         reader, may_search = self.reader, self.reader.may(PRIVATE_WORDS)
         page = message_page(self.script.id, wanted, player, may_search, MESSAGES_A_PAGE)
         events = events_beside(page, self.script.id, wanted, player, may_search)
-        amended = self.script.conversation.amendments.shown
-        name = self.script.mind.who.name
-        waiting_lines = [(event["at"], rendering.waiting_line(event, reader)) for event in events]
-        # Messages stay in the order in which it took them up.
-        times = list(accumulate((row["at"] for row in page.rows), max))
-        for row, at in zip(page.rows, times, strict=True):
-            line = rendering.message_line(row, name, reader, amended.get(row["id"]))
-            waiting_lines.append((at, line))
-        lines = [line for _at, line in sorted(waiting_lines, key=itemgetter(0))]
-        if any(row["at"] < at for row, at in zip(page.rows, times, strict=True)):
+        lines = self.lines_of(page, events)
+        if any(row["at"] > later["at"] for row, later in pairwise(page.rows)):
             lines.append(f"|xA line with an earlier time than the one above waited: {WAITED}.|n")
         if len(events) == MOST_EVENTS:
             lines.insert(0, "|y(More lines without an answer are not shown: use since, until.)|n")
@@ -141,6 +136,27 @@ class CmdAIHistory(AICommand):
             self.msg(f"Whispers were not searched: {reader.whose(PRIVATE_WORDS)} read them.")
 
     do_since = do_until = do_player = do_search = do_default
+
+    def do_last(self) -> None:
+        count = min(page_number(self.rhs or f"{MESSAGES_A_PAGE}"), MOST_LAST)
+        page = message_page(self.script.id, LogFilter(), "", True, count)
+        lines = self.lines_of(page, events_beside(page, self.script.id, LogFilter(), "", True))
+        page = replace(page, pages=1, newest_first=True)
+        self.show_page(lines[: -count - 1 : -1], page, NOTHING_SAID)
+
+    def lines_of(self, page: reports.RowPage, events: Iterable[reports.Row]) -> list[str]:
+        """Return messages, each with its results, and events beside them, as lines in order."""
+        amended, name = self.script.conversation.amendments.shown, self.script.mind.who.name
+        waiting = [(event["at"], rendering.waiting_line(event, self.reader)) for event in events]
+        shown: list[tuple[datetime, str]] = []
+        # Messages stay in the order in which it took them up.
+        times = accumulate((row["at"] for row in page.rows), max)
+        for row, at in zip(page.rows, times, strict=True):
+            line = rendering.message_line(row, name, self.reader, amended.get(row["id"]))
+            if row["role"] == "tool" and shown:
+                line = f"{shown.pop()[1]}\n{line}"
+            shown.append((at, line))
+        return [line for _at, line in sorted([*waiting, *shown], key=itemgetter(0))]
 
     def read_wanted(self, typed: str, switches: Sequence[str]) -> tuple[LogFilter, str]:
         """Return the filter that was typed, and its player as a dbref, "" without one."""
@@ -316,7 +332,7 @@ def as_text(record: Mapping[str, Any], whom: str, reader: Reader) -> str:
     if "withheld" in record:
         return f"{head}{private}: {reader.show(PRIVATE_WORDS, '', 'words')}"
     marks = [f" ({kind} {record[kind]})" for kind in (HIDDEN, EDITED) if kind in record]
-    given = ((call["name"], *call_words(call["arguments"])) for call in record["calls"])
+    given = ((call["name"], *rendering.call_words(call["arguments"])) for call in record["calls"])
     acts = (f"[{tool}{': ' * bool(more)}{more}] {words}".rstrip() for tool, words, more in given)
     words = " ".join(filter(None, (record["words"], *acts)))
     line = f"{head} {record['name']} > {whom}{private}{''.join(marks)}: {words}"

@@ -46,6 +46,28 @@ def talk(game, mira, ann, bob):
     return mira
 
 
+def test_the_newest_lines_come_first_where_an_admin_asks_for_the_last(admin, talk):
+    log = talk.assistant.conversation
+    log.append(call_and_result())
+    log.forget_view()
+    text = flat(admin.told("aihistory/last Mira"))
+    order = ["= The cup is on the table.", "Here you are", "More beer", "barrel", "I like", "ferry"]
+    places = [text.index(words) for words in order]
+    assert text.index("look") < places[0] and places == sorted(places)  # a result below its call
+    assert "Page 1 of 1, newest first" in text
+    text = flat(admin.told("aihistory/last Mira = 3"))
+    assert "Here you are" in text and "More beer" not in text
+    assert "is no number" in admin.told("aihistory/last Mira = all")
+
+
+def call_and_result():
+    ask = {"id": "a1", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+    return [
+        make_message("assistant", "", tool_calls=[ask], audience=[]),
+        make_message("tool", "The cup is on the table.", tool_call_id="a1", audience=[]),
+    ]
+
+
 def test_times_players_and_words_are_combined(admin, talk):
     text = flat(admin.told("aihistory Mira = since 2 days ago, until 1 minute ago, search beer"))
     assert "I like beer" in text and "Ann whispers to Mira: The key is under the beer" in text
