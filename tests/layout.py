@@ -104,6 +104,7 @@ FRONT = (
     "game.sleep_state",
     "game.texts",
     "game.wares",
+    "game.world_clock",
     "memory.remote_vectors",
     "memory.worker",
     "messages",

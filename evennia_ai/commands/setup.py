@@ -172,12 +172,14 @@ class CmdAISetup(AICommand):
             )
         return changes
 
-    def report_complaints(self, known: Collection[str] = ()) -> None:
-        """Tell what is wrong with the settings, without what was ``known`` before a change."""
+    def report_complaints(self, known: Collection[str] = (), is_clocked: bool = True) -> None:
+        """Tell whose clock sleep hours go by, and what is wrong that was not ``known`` before."""
+        if is_clocked and self.script.config.sleep_schedule:
+            clock = clock_words(self.services.world_clock, self.script.config.sleep_clock)
+            self.msg(f"|xSleep hours go by {clean_output(clock, 120)}.|n")
         for complaint in self.script.mind.settings.complaints:
-            if complaint in known:
-                continue
-            self.msg(f"|yFix this:|n {clean_error(complaint)}")
+            if complaint not in known:
+                self.msg(f"|yFix this:|n {clean_error(complaint)}")
 
     def read_persona(self) -> str:
         persona: str = self.rhs.strip()
@@ -222,10 +224,7 @@ class CmdAISetup(AICommand):
         inherited = "" if value else " (inherited)"
         about = FIELDS[name].metadata["help"]
         self.msg(f"{self.name}: {name} is now {effective}{inherited}. |x{about}|n")
-        if name in CLOCKED and script.config.sleep_schedule:
-            clock = clock_words(self.services.world_clock, script.config.sleep_clock)
-            self.msg(f"|xSleep hours go by {clean_output(clock, 120)}.|n")
-        self.report_complaints(known)
+        self.report_complaints(known, name in CLOCKED)
 
     def show_value(self, name: str, field: str) -> None:
         if not name.startswith(PERSONA):

@@ -88,7 +88,7 @@ def sleep_minute(clock: WorldClock, choice: str | None) -> int:
     return WorldClock(EvenniaTime(clock.source.now, choice)).minute()
 
 
-def clock_words(clock: WorldClock, choice: str | None) -> str:
+def clock_words(clock: WorldClock, choice: str | None = None) -> str:
     """Return which clock the setting ``sleep_clock`` chooses, and what it shows now."""
     chosen = clock if choice is None else WorldClock(EvenniaTime(clock.source.now, choice))
     is_real, zone = chosen.source.is_real, settings.TIME_ZONE

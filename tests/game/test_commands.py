@@ -108,6 +108,7 @@ def test_settings_are_checked_shown_and_inherited_again(admin, guard):
     assert "max_bot_replies = 7" in admin.told("aisetup Guard")
     hours = admin.told("aisetup/set Guard/sleep_schedule = 23:00-06:30")
     assert "Sleep hours go by the server's clock (UTC, now " in hours
+    assert "Sleep hours go by the server's clock" in admin.told("aisetup Guard")
     hours = admin.told("aisetup/set Guard/sleep_clock = game")
     assert "Sleep hours go by Evennia's game time (now " in hours
     status = admin.told("aistatus")

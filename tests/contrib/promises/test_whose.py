@@ -29,6 +29,7 @@ def test_each_sees_only_their_own_and_a_forgotten_one_leaves_nothing(town, mira,
     assert not rows_for(town, bob) and "crown" not in rows_for(town, ann, bob)
     builder.do("aipromises Mira")
     assert "rope" in builder.last() and "crown" not in builder.last()
+    assert "Times by the server's clock (UTC, now " in builder.last()
     assert "the rope" in str([item.texts for item in known_of(frozenset({ann.dbref}))])
     for _ in Forgetting([ann.dbref]).steps():
         pass
