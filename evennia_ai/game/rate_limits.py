@@ -53,10 +53,8 @@ class RateLimiter:
 
     def held_back(self, speakers: Iterable[str]) -> frozenset[str]:
         """Return the speakers who said too much in the last minute."""
-        now = self._clock.seconds()
-        return frozenset(
-            speaker for speaker in speakers if people.is_held_back(self._person(speaker), now)
-        )
+        since = self._clock.seconds() - people.MINUTE_S
+        return frozenset(item for item in speakers if self._person(item).refused_at > since)
 
     def should_tell(self, speaker: str) -> bool:
         """Return True if a refused person has read no refusal lately; count this one."""

@@ -330,7 +330,9 @@ def rewrite_summaries(traces: PersonalTraces) -> Iterator[int]:
         yield 0
         row = models.Compaction.objects.get(id=id_)
         if row.summary and not row.speakers and row.assistant_id in traces.assistants:
-            delete_compaction(row)
+            with brief_transaction():  # its messages come back into view
+                models.Compaction.objects.filter(previous_id=id_).update(previous=row.previous_id)
+                delete_rows(models.Compaction, [id_])
             continue
         by_people = [
             key
@@ -341,13 +343,6 @@ def rewrite_summaries(traces: PersonalTraces) -> Iterator[int]:
         if by_people:
             yield from rewrite(row, by_people, traces, texts.get(row.previous_id or 0, {}))
         texts[id_] = dict(row.summary)
-
-
-def delete_compaction(row: models.Compaction) -> None:
-    """Delete a compaction; its messages come back into view."""
-    with brief_transaction():
-        models.Compaction.objects.filter(previous_id=row.id).update(previous=row.previous_id)
-        delete_rows(models.Compaction, [row.id])
 
 
 def rewrite(

@@ -209,7 +209,9 @@ def _look_for_damage_in(table: str, columns: Sequence[Any]) -> Iterator[int]:
         # Only the names of our own tables and columns are put in.
         newest = f'(SELECT max(rowid) FROM "{table}")'  # noqa: S608
         rows = f'FROM "{table}" WHERE rowid > {start} AND rowid <= {start + WINDOW}'
-        *damaged, last = _first_row(f"SELECT {misfits}, {newest} {rows}")
+        with connection.cursor() as cursor:
+            cursor.execute(f"SELECT {misfits}, {newest} {rows}")
+            *damaged, last = cursor.fetchone()
         for field, is_damaged in zip(columns, damaged, strict=True):
             if is_damaged:
                 field.note_damage()
@@ -222,10 +224,3 @@ def _misfit(field: Any) -> str:
     column = f'"{field.column}"'
     misfit = field.misfit_sql(column)
     return f"{column} IS NOT NULL AND {misfit}" if field.null else misfit
-
-
-def _first_row(query: str) -> tuple[Any, ...]:
-    with connection.cursor() as cursor:
-        cursor.execute(query)
-        row: tuple[Any, ...] = cursor.fetchone()
-    return row

@@ -86,11 +86,6 @@ def cooled(person: Person, now: float, hostile: int, limits: PersonLimits) -> Pe
     return replace(person, hostile=(), cooling_until=now + limits.cool_down)
 
 
-def is_held_back(person: Person, now: float) -> bool:
-    """Return True if others are answered before a person, who said too much in the last minute."""
-    return now - person.refused_at < MINUTE_S
-
-
 def after_refusal(crowd: Crowd, now: float, name: str) -> Crowd:
     recent = since(crowd.refused, now - MINUTE_S)
     names = crowd.names if recent else frozenset()
