@@ -4,13 +4,14 @@ Every command shows rows with these. A reader sees a placeholder in place of wor
 read.
 """
 
+import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from evennia_ai.commands.common import unbroken
-from evennia_ai.game import texts
 from evennia_ai.game.client_text import clean_error, clean_output
 from evennia_ai.game.memory_reading import SearchReport
+from evennia_ai.game.texts import translated
 from evennia_ai.messages import EMOTE, EXCUSE, PUPPETED, SAY, SAYS, Audience, heard_line
 from evennia_ai.policy import sleep_schedule
 from evennia_ai.policy.audience import STRANGER
@@ -37,6 +38,37 @@ from evennia_ai.store.reports import is_erased, is_log_unchanged, is_whispered, 
 LINE_CHARS, REPLY_CHARS = 400, 600
 MOST_LOST = 40
 INTERRUPTED = "interrupted by the server's stop; /turns and /compactions show what it did"
+ERROR_KINDS = {
+    "unavailable": "the model is unavailable",
+    "deadline": "the model did not reply in time",
+    "circuit": "the model is paused after failures",
+    "unspoken": "the model's reply could not be spoken",
+    "memory": "long-term memory is unavailable",
+    "busy": "too many model calls at once",
+    "quota": "the account at the provider is used up",
+    "budget": "a budget of today does not allow the call",
+    "stopped": "an admin stopped all model calls",
+    "rejected": "the model refused the request",
+    "misconfigured": "a key, address or model name is wrong",
+    "overflow": "the request is longer than the context window",
+}
+COMPACTED_FOR = {
+    "sleep": "while asleep",
+    "emergency": "the context window was nearly full",
+    "overflow": "the model refused so long a request",
+    "manual": "an admin asked for it",
+}
+SUMMARISED = {
+    "summary": "summarised",
+    "cleared": "summarised without tool results",
+    "chunks": "summarised in parts",
+    "other model": "summarised by another model",
+    "digest": "condensed without a model",
+    "last turn": "only the last turn is left",
+}
+ACT_STATES = {
+    "intended": "begun", "unknown": "outcome unknown", "asked": "waits for a person's yes",
+}  # fmt: skip
 
 
 def message_line(
@@ -93,9 +125,21 @@ def hearers(row: Mapping[str, Any], own_name: str, names: NamesByDbref) -> str:
     return ", ".join(listeners) or "nobody"
 
 
+def call_words(arguments: str) -> tuple[str, str]:
+    """Return the text of a tool call, and its other arguments in words, such as ``target Ann``."""
+    try:
+        values = json.loads(arguments or "{}")
+    except ValueError:
+        values = arguments
+    if not isinstance(values, dict):
+        return str(values), ""
+    words = str(values.pop("text", ""))
+    return words, ", ".join(f"{key} {value}" for key, value in values.items())
+
+
 def call_text(name: str, arguments: str) -> str:
     """Return a tool call on a line, such as ``whisper (target Ann): Hello``."""
-    words, others = texts.call_words(arguments)
+    words, others = call_words(arguments)
     title = f"|c{clean_output(name, 40)}|n"
     title += f" ({clean_output(others, 120)})" if words and others else ""
     return f"{title}: {clean_output(words or others, LINE_CHARS)}".rstrip(": ")
@@ -151,12 +195,12 @@ def turn_title(turn: Any, reader: Reader) -> str:
 
 
 def act_lines(act: Any, kind: str, reader: Reader) -> str:
-    state = texts.worded(texts.ACT_STATES, act.state)
+    state = ACT_STATES.get(act.state, act.state)
     if not reader.may(kind):
         hidden = reader.show(kind, "", "words")
         return f"  |c{clean_output(act.name, 40)}|n\n    |x= {state}: {hidden}|n"
     reader.count(kind)
-    result = clean_output(act.result, LINE_CHARS)
+    result = clean_output(translated(act.result), LINE_CHARS)
     return f"  {call_text(act.name, act.arguments)}\n    |x= {state}: {result}|n"
 
 
@@ -171,7 +215,7 @@ def model_call_text(call: Any, reader: Reader) -> str:
     problem = ""
     if call.error:
         error = reader.show(ERRORS, clean_error(call.error, 300), "text")
-        problem = f", |r{texts.worded(texts.ERROR_KINDS, call.error_kind)}: {error}|n"
+        problem = f", |r{ERROR_KINDS.get(call.error_kind, call.error_kind)}: {error}|n"
     model = clean_output(f"{call.profile}:{call.model}", 60)
     return f"{model}, {call.duration_ms} ms, {tokens}{problem}"
 
@@ -190,9 +234,9 @@ def compaction_line(row: Mapping[str, Any], reader: Reader) -> str:
             f"; of {known} facts {kept} kept in the summary, "
             f"{rescued} of the others recalled from the log, {known - kept - rescued} in neither"
         )
-    why, how = texts.worded(texts.COMPACTED_FOR, row["reason"]), row["rung"]
+    why, how = COMPACTED_FOR.get(row["reason"], row["reason"]), row["rung"]
     return (
-        f"{when} {why}: {counted(count, 'message')} {texts.worded(texts.SUMMARISED, how)}, "
+        f"{when} {why}: {counted(count, 'message')} {SUMMARISED.get(how, how)}, "
         f"{row['original_token_count']:,} tokens into {row['summary_token_count']:,}{facts}{undone}"
     )
 

@@ -7,14 +7,13 @@ from typing import Any
 from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.commands import common
 from evennia_ai.commands.common import AICommand, as_sentence, told_apart
-from evennia_ai.commands.rendering import how_it_ended, pass_summary
+from evennia_ai.commands.rendering import ERROR_KINDS, how_it_ended, pass_summary
 from evennia_ai.config import ModelProfile, usable_window, window_known
 from evennia_ai.config.profiles import request_form
 from evennia_ai.game.client_text import clean_error, clean_output
 from evennia_ai.game.help_entries import STAFF
 from evennia_ai.game.settings import full_disks
 from evennia_ai.game.sleep_state import mode_of
-from evennia_ai.game.texts import ERROR_KINDS
 from evennia_ai.game.world_clock import clock_words
 from evennia_ai.messages import OFFLINE
 from evennia_ai.models.fields import damage

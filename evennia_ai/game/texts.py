@@ -7,8 +7,7 @@ says one. Gettext translates the lines into the server's ``LANGUAGE_CODE`` if ``
 modules that show them.
 """
 
-import json
-from collections.abc import Mapping
+import re
 from contextlib import suppress
 from string import Formatter
 from typing import Any
@@ -17,6 +16,7 @@ from django.utils.translation import gettext, gettext_noop
 
 from evennia_ai.errors import ConfigError
 from evennia_ai.game.settings import game_setting
+from evennia_ai.turn.tool_executor import NOT_NOW, WRONG
 
 TEXTS = {
     "fallback": gettext_noop(
@@ -140,6 +140,27 @@ I hear too many questions just now. Give me a breath, then ask again?"""
     "confirm_late": gettext_noop("Nothing waits for your answer any more."),
     "confirm_done": gettext_noop("({name} has done what was allowed.)"),
     "confirm_failed": gettext_noop("({name} could not do that: {reason})"),
+    # Why a deed was not done. Models and the log have it in English (`translated`).
+    "cannot_find": gettext_noop("There is no {item} here."),
+    "cannot_find_own": gettext_noop("You carry no {item}."),
+    "cannot_reach": gettext_noop("No way leads to {place}. Exits: {ways}."),
+    "cannot_pass": gettext_noop("That way is closed to you."),
+    "cannot_get": gettext_noop("You can't get that."),
+    "cannot_drop": gettext_noop("You can't drop that."),
+    "cannot_put": gettext_noop("{item} can't be put in {container}."),
+    "cannot_give": gettext_noop("You can't give that to {name}."),
+    "cannot_follow": gettext_noop("{name} does not want you near."),
+    "cannot_offer_more": gettext_noop("{name} has no more {item}."),
+    "cannot_offer": gettext_noop("{name} has no {item}."),
+    "cannot_sell": gettext_noop("That is not for sale."),
+    "cannot_pay": gettext_noop("{name} does not have {price}."),
+    "cannot_agree": gettext_noop("The price is {price}, not {offer}."),
+    "cannot_trade": gettext_noop("That cannot change hands."),
+    "cannot_act": gettext_noop("Something holds you back from doing that."),
+    "cannot_allow": gettext_noop("That is not allowed."),
+    "cannot_for_all": gettext_noop("You may not do that for everybody who is speaking to you."),
+    "cannot_now": gettext_noop(NOT_NOW),
+    "cannot_go_on": gettext_noop(WRONG),
     "confirm_unknown": gettext_noop(
         "({name} may or may not have done what was allowed; it does not try again.)"
     ),
@@ -323,6 +344,16 @@ def text(key: str, **values: Any) -> str:
     return words.format(**values) if values else words
 
 
+def translated(reason: str) -> str:
+    """Return why a deed was not done as players read it; other words as they are."""
+    for key, line in TEXTS.items():
+        if key.startswith("cannot_"):
+            pattern = re.sub(r"\\{(\w+)\\}", r"(?P<\1>.{1,200})", re.escape(line))
+            if match := re.fullmatch(pattern, reason):
+                return text(key, **match.groupdict())
+    return reason
+
+
 def is_yes(answer: str) -> bool:
     """Return True for a yes, in the player's language or in English."""
     return answer.strip().lower() in f"{text('forget_yes')} {TEXTS['forget_yes']}".lower().split()
@@ -345,56 +376,3 @@ def check_texts(own: dict[str, str]) -> None:
 
 def fields_of(line: str) -> list[str]:
     return sorted(name for _, name, _, _ in Formatter().parse(line) if name)
-
-
-ERROR_KINDS: Mapping[str, str] = {
-    "unavailable": "the model is unavailable",
-    "deadline": "the model did not reply in time",
-    "circuit": "the model is paused after failures",
-    "unspoken": "the model's reply could not be spoken",
-    "memory": "long-term memory is unavailable",
-    "busy": "too many model calls at once",
-    "quota": "the account at the provider is used up",
-    "budget": "a budget of today does not allow the call",
-    "stopped": "an admin stopped all model calls",
-    "rejected": "the model refused the request",
-    "misconfigured": "a key, address or model name is wrong",
-    "overflow": "the request is longer than the context window",
-}
-COMPACTED_FOR: Mapping[str, str] = {
-    "sleep": "while asleep",
-    "emergency": "the context window was nearly full",
-    "overflow": "the model refused so long a request",
-    "manual": "an admin asked for it",
-}
-SUMMARISED: Mapping[str, str] = {
-    "summary": "summarised",
-    "cleared": "summarised without tool results",
-    "chunks": "summarised in parts",
-    "other model": "summarised by another model",
-    "digest": "condensed without a model",
-    "last turn": "only the last turn is left",
-}
-ACT_STATES: Mapping[str, str] = {
-    "intended": "begun", "unknown": "outcome unknown", "asked": "waits for a person's yes",
-}  # fmt: skip
-ACTS: Mapping[str, str] = {
-    "say": "says", "whisper": "whispers", "emote": "emotes", "noop": "does nothing",
-}  # fmt: skip
-
-
-def worded(words: Mapping[str, str], stored: str) -> str:
-    """Return what a stored word means; an unknown one is shown as it is stored."""
-    return words.get(stored, stored)
-
-
-def call_words(arguments: str) -> tuple[str, str]:
-    """Return the text of a tool call, and its other arguments in words, such as ``target Ann``."""
-    try:
-        values = json.loads(arguments or "{}")
-    except ValueError:
-        values = arguments
-    if not isinstance(values, dict):
-        return str(values), ""
-    words = str(values.pop("text", ""))
-    return words, ", ".join(f"{key} {value}" for key, value in values.items())

@@ -11,7 +11,7 @@ from twisted.python.failure import Failure
 from evennia_ai.errors import StoreUnavailable, TurnAborted
 from evennia_ai.game.client_text import clean_output
 from evennia_ai.game.perception import display_name, find_objects
-from evennia_ai.game.texts import text
+from evennia_ai.game.texts import text, translated
 from evennia_ai.messages import turn_label
 from evennia_ai.policy.audience import KnownLine
 from evennia_ai.policy.sleep_schedule import ASLEEP, DREAMING
@@ -81,7 +81,7 @@ class GameAssistantStatus:
         """Tell people a line about the character that is not its own speech."""
         for person in find_objects(dbrefs):
             name = display_name(self._shell.obj, person)
-            person.msg(text(key, name=clean_output(name), reason=clean_output(reason)))
+            person.msg(text(key, name=clean_output(name), reason=clean_output(translated(reason))))
 
     def author_note(self) -> Sequence[KnownLine]:
         """Return the note of a builder as a line of a prompt, if one is in force."""

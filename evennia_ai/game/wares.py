@@ -15,6 +15,7 @@ from twisted.logger import Logger
 from evennia_ai.errors import NothingDone
 from evennia_ai.game.perception import display_name, find_objects, name_in_act
 from evennia_ai.game.settings import game_setting
+from evennia_ai.game.texts import TEXTS
 from evennia_ai.ports import ToolContext
 
 log = Logger()
@@ -52,7 +53,7 @@ class Trade:
         """Move money, in Attributes; raises NothingDone. Called in a transaction."""
         left = payer.attributes.get(self.money, 0) - amount
         if left < 0:
-            raise NothingDone(f"{payer.key} does not have {self.words(amount)}.")
+            raise NothingDone(TEXTS["cannot_pay"].format(name=payer.key, price=self.words(amount)))
         payer.attributes.add(self.money, left)
         receiver.attributes.add(self.money, receiver.attributes.get(self.money, 0) + amount)
 
@@ -85,9 +86,10 @@ def price_list(keeper: Any, goods: Mapping[str, int]) -> str:
 def ensure_agreed(trade: Trade, price: int | None, agreed: int) -> None:
     """Raise NothingDone unless a price is the one that people agreed to."""
     if price is None:
-        raise NothingDone("That is not for sale.")
+        raise NothingDone(TEXTS["cannot_sell"])
     if price != agreed:
-        raise NothingDone(f"The price is {trade.words(price)}, not {trade.words(agreed)}.")
+        now, then = trade.words(price), trade.words(agreed)
+        raise NothingDone(TEXTS["cannot_agree"].format(price=now, offer=then))
 
 
 def has_price(context: ToolContext, item: Any) -> bool:

@@ -5,6 +5,7 @@ from twisted.internet.defer import Deferred, succeed
 
 from evennia_ai.errors import NothingDone
 from evennia_ai.game import perception, presence
+from evennia_ai.game.texts import TEXTS
 from evennia_ai.policy.conversation.tool_call_rules import ONCE
 from evennia_ai.ports import ToolContext
 from evennia_ai.tools.base import tool
@@ -39,9 +40,10 @@ def follow(context: ToolContext, arguments: FollowArguments) -> str:
         arguments.target, perception.listening_objects(character), character
     )
     if leader is None:
-        raise NothingDone(f"There is nobody called {perception.asked_for(arguments.target)} here.")
+        raise NothingDone(TEXTS["cannot_find"].format(item=perception.asked_for(arguments.target)))
     if character.dbref in getattr(leader, "muted_assistants", ()):
-        raise NothingDone(f"{perception.display_name(leader, character)} does not want you near.")
+        who = perception.display_name(leader, character)
+        raise NothingDone(TEXTS["cannot_follow"].format(name=who))
     presence.follow(character, leader)
     return f"You follow {perception.name_in_act(leader, character)} from now on."
 

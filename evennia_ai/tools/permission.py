@@ -23,6 +23,7 @@ from twisted.logger import Logger
 from evennia_ai.errors import NothingDone, ToolDenied
 from evennia_ai.game.confirmations import ask_to_confirm
 from evennia_ai.game.perception import display_name, find_objects, owners_of
+from evennia_ai.game.texts import TEXTS
 from evennia_ai.messages import Authors
 from evennia_ai.mind.dry_run import Overlay
 from evennia_ai.policy import staff_controls
@@ -265,11 +266,11 @@ def judge(item: Tool, context: ToolContext, arguments: BaseModel) -> Wait | None
         except Exception:  # noqa: BLE001  # an extension may raise anything
             line, failure = "evennia_ai: {name} gave no verdict", loggable(context.private)
             log.failure(line, failure, name=extension.name)
-            verdicts.append(Deny("A rule of the game failed, so that is not allowed."))
+            verdicts.append(Deny(""))
     for verdict in verdicts:
         if not isinstance(verdict, Allow | Wait):
-            reason = verdict.reason if isinstance(verdict, Deny) else "That is not allowed."
-            raise ToolDenied(reason)
+            said = verdict.reason if isinstance(verdict, Deny) else ""
+            raise ToolDenied(said or TEXTS["cannot_allow"])
     return next((verdict for verdict in verdicts if isinstance(verdict, Wait)), None)
 
 

@@ -15,6 +15,7 @@ from evennia_ai.errors import ConfigError, NothingDone, StoreUnavailable, ToolDe
 from evennia_ai.game.extensions import extension_classes
 from evennia_ai.game.perception import excessive_rights
 from evennia_ai.game.settings import game_setting
+from evennia_ai.game.texts import TEXTS
 from evennia_ai.game.wares import KEEPING, Keeping, has_price
 from evennia_ai.messages import ToolCallRequest, turn_label
 from evennia_ai.policy.audience import known
@@ -158,7 +159,7 @@ class ToolRegistry:
         answers = self.answers(item, context)
         context.locks.append(LockAsked("use", item.name, answers))
         if not all(answers.values()):
-            raise ToolDenied("You may not do that for everybody who is speaking to you.")
+            raise ToolDenied(TEXTS["cannot_for_all"])
         too_much = excessive_rights(context.character) if item.world else None
         if too_much:
             raise ToolDenied(f"Nothing was done: {too_much}")
@@ -241,7 +242,7 @@ def changed_since(item: Tool, context: ToolContext, arguments: BaseModel) -> Bas
 def ask_hook(item: Tool, context: ToolContext, arguments: BaseModel) -> None:
     """Raise ToolDenied if the character's hook forbids a call."""
     if context.character.at_ai_pre_act(item.name, arguments.model_dump()) is False:
-        raise ToolDenied("Something holds you back from doing that.")
+        raise ToolDenied(TEXTS["cannot_act"])
 
 
 def read_arguments(model: type[BaseModel], text: str) -> BaseModel:

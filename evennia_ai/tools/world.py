@@ -78,7 +78,7 @@ def carried(context: ToolContext, name: str) -> Any:
     """Return a thing that the character carries; raises NothingDone if there is none."""
     item = named_thing(context, name, context.character.contents)
     if item is None:
-        raise NothingDone(f"You carry no {asked_for(name)}.")
+        raise NothingDone(TEXTS["cannot_find_own"].format(item=asked_for(name)))
     return item
 
 
@@ -86,7 +86,7 @@ def lying(context: ToolContext, name: str) -> Any:
     """Return a thing near the character; raises NothingDone if there is none."""
     item = named_thing(context, name, within_reach(context.character))
     if item is None or item.location is context.character:
-        raise NothingDone(f"There is no {asked_for(name)} here.")
+        raise NothingDone(TEXTS["cannot_find"].format(item=asked_for(name)))
     return item
 
 
@@ -108,7 +108,7 @@ def look(context: ToolContext, arguments: LookArguments) -> ToolResult:
         if detail := detail_of(character, arguments.target):
             sentence = f"{plain(arguments.target, 60)}: {detail}"
             return ToolResult(DONE, sentence, authors=authors_of_object(character.location))
-        raise NothingDone(f"You see no {asked_for(arguments.target)} here.")
+        raise NothingDone(TEXTS["cannot_find"].format(item=asked_for(arguments.target)))
     looks = description_of(target, character) or "You see nothing special."
     inside = names(target.contents, character) if is_open(target, character) else ""
     sentence = f"{display_name(target, character)}: {looks}" + f" In it: {inside}." * bool(inside)
@@ -124,13 +124,13 @@ def move(context: ToolContext, arguments: MoveArguments) -> ToolResult:
     exit_obj = find_named(arguments.to, exits, character) or exit_to(arguments.to, exits, character)
     if exit_obj is None:
         ways = names(exits, character) or "none"
-        raise NothingDone(f"No way leads to {asked_for(arguments.to)}. Exits: {ways}.")
+        raise NothingDone(TEXTS["cannot_reach"].format(place=asked_for(arguments.to), ways=ways))
     if not object_lets(exit_obj, context, "traverse"):
-        raise NothingDone(refusal(exit_obj.db.err_traverse) or "That way is closed to you.")
+        raise NothingDone(refusal(exit_obj.db.err_traverse) or TEXTS["cannot_pass"])
     start = character.location
     exit_obj.at_traverse(character, exit_obj.destination)
     if character.location is start:
-        raise NothingDone("You could not go that way.")
+        raise NothingDone(TEXTS["cannot_pass"])
     return see_place(character)
 
 
@@ -139,13 +139,10 @@ def get(context: ToolContext, arguments: ItemArguments) -> str:
     """Pick up a thing here."""
     character = context.character
     item = lying(context, arguments.item)
-    refuses = getattr(item.location, "at_pre_get_from", None)
-    if refuses and not refuses(character, item):
-        raise NothingDone("You can't take that out.")
-    if not object_lets(item, context, "get") or not item.at_pre_get(character):
-        raise NothingDone(refusal(item.db.get_err_msg) or "You can't get that.")
-    if not moved(item, character, "get"):
-        raise NothingDone("That can't be picked up.")
+    from_it = getattr(item.location, "at_pre_get_from", None)
+    may = (from_it is None or from_it(character, item)) and object_lets(item, context, "get")
+    if not (may and item.at_pre_get(character) and moved(item, character, "get")):
+        raise NothingDone(refusal(item.db.get_err_msg) or TEXTS["cannot_get"])
     item.at_get(character)
     show(character, "picks_up", item=item)
     return f"You hold {name_in_act(item, character)}."
@@ -156,10 +153,8 @@ def drop(context: ToolContext, arguments: ItemArguments) -> str:
     """Put down a thing you carry."""
     character = context.character
     item = carried(context, arguments.item)
-    if not item.at_pre_drop(character):
-        raise NothingDone("You can't drop that.")
-    if not moved(item, character.location, "drop"):
-        raise NothingDone("That can't be dropped.")
+    if not (item.at_pre_drop(character) and moved(item, character.location, "drop")):
+        raise NothingDone(TEXTS["cannot_drop"])
     item.at_drop(character)
     show(character, "drops", item=item)
     return f"You dropped {name_in_act(item, character)}."
@@ -172,13 +167,11 @@ def put(context: ToolContext, arguments: PutArguments) -> str:
     item = carried(context, arguments.item)
     container = find_named(arguments.into, around(character), character)
     if container is None:
-        raise NothingDone(f"You see no {asked_for(arguments.into)} here.")
+        raise NothingDone(TEXTS["cannot_find"].format(item=asked_for(arguments.into)))
     name, where = name_in_act(item, character), name_in_act(container, character)
-    if not is_open(container, character):
-        raise NothingDone(f"You can't put things in {where}.")
-    may = item.at_pre_drop(character) and container.at_pre_put_in(character, item)
-    if not may or not moved(item, container, "drop"):
-        raise NothingDone(f"{name} can't be put in {where}.")
+    may = is_open(container, character) and item.at_pre_drop(character)
+    if not (may and container.at_pre_put_in(character, item) and moved(item, container, "drop")):
+        raise NothingDone(TEXTS["cannot_put"].format(item=name, container=where))
     item.at_drop(character)
     show(character, "puts", item=item, container=container)
     return f"You put {name} in {where}."
@@ -191,11 +184,9 @@ def give(context: ToolContext, arguments: GiveArguments) -> str:
     item = carried(context, arguments.item)
     receiver = find_named(arguments.to, around(character), character)
     if receiver is None:
-        raise NothingDone(f"There is nobody called {asked_for(arguments.to)} here.")
-    if not item.at_pre_give(character, receiver):
-        raise NothingDone("You can't give that away.")
-    if not moved(item, receiver, "give"):
-        raise NothingDone(f"{display_name(receiver, character)} can't take that.")
+        raise NothingDone(TEXTS["cannot_find"].format(item=asked_for(arguments.to)))
+    if not (item.at_pre_give(character, receiver) and moved(item, receiver, "give")):
+        raise NothingDone(TEXTS["cannot_give"].format(name=display_name(receiver, character)))
     item.at_give(character, receiver)
     show(character, "gives", item=item, receiver=receiver)
     return f"You gave {name_in_act(item, character)} to {name_in_act(receiver, character)}."

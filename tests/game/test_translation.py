@@ -106,6 +106,32 @@ def test_what_the_room_sees_and_players_are_told_comes_in_german(game, german):
     assert "Du hörst Mira nicht mehr" in german.last()
 
 
+def test_why_a_deed_was_not_done_is_told_in_german_and_stays_english_for_models(game, german):
+    from evennia_ai.assistant_script import AssistantScript  # needs Django's apps
+
+    mira = AssistantScript.objects.get().mind
+    lines = {
+        "cannot_find_own": ({"item": "'Krug'"}, "Nichts namens 'Krug' ist zur Hand."),
+        "cannot_offer_more": (
+            {"name": "Mira", "item": "'Krug'"},
+            "Mira hat davon nicht mehr: 'Krug'.",
+        ),
+        "cannot_pay": ({"name": "Ann", "price": "8 coins"}, "Ann hat den Preis nicht: 8 coins."),
+        "cannot_now": ({}, "Das geht gerade nicht."),
+    }
+    for key, (values, line) in lines.items():
+        mira.status.tell("confirm_failed", [german.character.dbref], TEXTS[key].format(**values))
+        assert german.last() == f"(Mira konnte das nicht tun: {line})", key
+    mira.status.tell("confirm_failed", [german.character.dbref], "Own words {of} a game.")
+    assert "Own words {of} a game." in german.last()
+    game.model.add(call("get", item="Amboss"), call("noop"))
+    german.do("say Mira?")
+    game.run()
+    assert "There is no 'Amboss' here." in str(game.model.requests[-1].messages)
+    admin = game.player("Ada", german.character.location, permissions=["Admin"])
+    assert "Hier gibt es nichts namens 'Amboss'." in admin.told("aihistory/turns Mira")
+
+
 if __name__ == "__main__" and sys.argv[1:] == ["--write"]:
     source = (FOLDER / "django.po").read_text(encoding="utf-8")
     (FOLDER / "django.mo").write_bytes(compile_catalogue(read_catalogue(source)))

@@ -7,10 +7,9 @@ from twisted.internet.defer import Deferred
 
 from evennia_ai.commands.common import Dialogue, UsageError
 from evennia_ai.commands.dry_run import LINE_CHARS, TryingCommand
-from evennia_ai.commands.rendering import call_text
+from evennia_ai.commands.rendering import ACT_STATES, call_text
 from evennia_ai.game.client_text import clean_output
 from evennia_ai.game.room_lines import hear_typed
-from evennia_ai.game.texts import ACT_STATES, worded
 from evennia_ai.messages import IncomingEvent
 from evennia_ai.mind.dry_run import next_step
 from evennia_ai.policy.read_permissions import DRY_RUNS
@@ -79,7 +78,8 @@ class CmdAITest(TryingCommand):
 def tried_lines(assistant: int) -> list[str]:
     """Return an assistant's last tool call, what a model reads of it, and the locks it asked."""
     (row,) = log_page("ToolCall", assistant, 1, 1).rows
-    line = f"|w{worded(ACT_STATES, row['state'])}|n: {clean_output(row['result'], RESULT_CHARS)}"
+    state = ACT_STATES.get(row["state"], row["state"])
+    line = f"|w{state}|n: {clean_output(row['result'], RESULT_CHARS)}"
     locks = [f"|x{clean_output(lock, LINE_CHARS)}|n" for lock in locks_of(row["locks"])]
     return [call_text(row["name"], row["arguments"]), line, *locks]
 

@@ -84,7 +84,8 @@ def deal(
     purse = trade.purse(payer)
     if purse is not None and purse < arguments.price:
         who = name_in_act(payer, keeper if sells else customer)
-        raise NothingDone(f"{who} does not have {trade.words(arguments.price)}.")
+        price = trade.words(arguments.price)
+        raise NothingDone(TEXTS["cannot_pay"].format(name=who, price=price))
     return trade, items, customer
 
 
@@ -100,12 +101,12 @@ def things_now(
     for name in [arguments.item] if is_one else arguments.item.split(","):
         item = named_thing(context, name.strip(), left)
         if item is None:
-            more = "more " if items else ""
+            key = "cannot_offer_more" if items else "cannot_offer"
             who = name_in_act(owner, customer if sells else keeper)
-            raise NothingDone(f"{who} has no {more}{asked_for(name.strip())}.")
+            raise NothingDone(TEXTS[key].format(name=who, item=asked_for(name.strip())))
         price = (trade.price if sells else trade.offer)(keeper, item, customer)
         if price is None:
-            raise NothingDone("That is not for sale.")
+            raise NothingDone(TEXTS["cannot_sell"])
         left.remove(item)
         items.append(item)
         total += price
@@ -172,12 +173,12 @@ def exchange(trade: Trade, items: Sequence[Any], seller: Any, buyer: Any, price:
     """Move things and their price in one transaction; raises NothingDone and StoreUnavailable."""
     may = all(item.at_pre_give(seller, buyer) for item in items)
     if seller.location is not buyer.location or not may:
-        raise NothingDone("That cannot change hands.")
+        raise NothingDone(TEXTS["cannot_trade"])
     with all_or_nothing(*items, seller, buyer, seller.location):
         trade.pay(buyer, seller, price)
         for item in items:
             if not moved(item, buyer, "trade"):
-                raise NothingDone(f"{item.key} cannot be moved.")
+                raise NothingDone(TEXTS["cannot_trade"])
     for item in items:
         item.at_give(seller, buyer)
         show(seller, "gives", item=item, receiver=buyer)

@@ -13,7 +13,7 @@ from typing import Any
 from django.conf import settings
 from evennia.accounts.models import AccountDB
 
-from evennia_ai.game import texts
+from evennia_ai.commands.rendering import ACT_STATES, ERROR_KINDS, call_words
 from evennia_ai.messages import ARRIVE, EXCUSE, LEAVE, MARK, OFFLINE, SAY, heard_line
 from evennia_ai.policy.context.projection import PUBLIC
 from evennia_ai.policy.limits.money import money_words
@@ -33,6 +33,9 @@ TURN_ENDS: Mapping[str, str] = {
     "interrupted": "interrupted",
     "unheard": "nobody was left to hear it",
 }
+ACTS: Mapping[str, str] = {
+    "say": "says", "whisper": "whispers", "emote": "emotes", "noop": "does nothing",
+}  # fmt: skip
 EVENT_STATES: Mapping[str, str] = {
     "claimed": "being answered",
     "doubtful": "perhaps answered already",
@@ -57,6 +60,11 @@ PURPOSES: Mapping[str, str] = {
     "rehearsal": "a trial",
     "replay": "a replay",
 }
+
+
+def worded(words: Mapping[str, str], stored: str) -> str:
+    """Return what a stored word means; an unknown one is shown as it is stored."""
+    return words.get(stored, stored)
 
 
 def reader_of(account: int, services: Any) -> Reader:
@@ -185,9 +193,9 @@ class RowPresenter:
             "whom": self.whom(row["audience"]),
             "people": [page_text(self.names.get(who, who), 60) for who in row["audience"] or ()],
             "comment": self.comment(row),
-            "outcome": texts.worded(TURN_ENDS, row["outcome"])
+            "outcome": worded(TURN_ENDS, row["outcome"])
             or ("ended" if row["ended_at"] else "in progress"),
-            "for": texts.worded(PURPOSES, row["context"]),
+            "for": worded(PURPOSES, row["context"]),
             "took_s": seconds_between(row["at"], row["ended_at"]),
             "tokens": sum(call["tokens"] for call in calls if not call["problem"]),
             "cost": self.cost(row["model_calls"]),
@@ -218,18 +226,18 @@ class RowPresenter:
             "told": page_text(label),
             "kind": "" if row["kind"] == SAY else row["kind"],
             "private": row["private"],
-            "state": page_text(texts.worded(EVENT_STATES, reason or row["state"]), 100),
+            "state": page_text(worded(EVENT_STATES, reason or row["state"]), 100),
             "who": page_text(row["speaker_name"], 60) if self.reader.may(kind) else IN_PRIVATE,
             "text": self.reader.show(kind, page_text(row["text"]), hidden),
         }
 
     def act(self, row: Row) -> Row:
         shown = tool_call_row(row, self.reader)
-        shown["state"] = texts.worded(texts.ACT_STATES, row["state"])
-        shown["label"] = texts.ACTS.get(shown["name"], shown["name"].replace("_", " "))
+        shown["state"] = worded(ACT_STATES, row["state"])
+        shown["label"] = ACTS.get(shown["name"], shown["name"].replace("_", " "))
         if not self.reader.may(words_kind(row["private"])):
             return {**shown, "text": shown["arguments"], "result": "", "locks": ""}
-        text, more = map(page_text, texts.call_words(row["arguments"]))
+        text, more = map(page_text, call_words(row["arguments"]))
         # Locks as stored: see `names.locks_of`.
         more = more.removeprefix("reason ").replace("target ", "to ", 1)
         return {**shown, "text": text, "more": more}
@@ -241,15 +249,15 @@ class RowPresenter:
         return {
             **model_call_row(row, self.reader),
             "model": model_words(row["profile"], row["model"]),
-            "for": texts.worded(PURPOSES, row["purpose"]),
+            "for": worded(PURPOSES, row["purpose"]),
             "cost": self.cost([row]),
             "offline": row["model"] == OFFLINE,
-            "finish": page_text(texts.worded(FINISHED, row["finish_reason"]), 40),
+            "finish": page_text(worded(FINISHED, row["finish_reason"]), 40),
             "prompt": prompt,
             "estimated": estimated,
             "completion": completion,
             "tokens": prompt + completion,
-            "problem": texts.worded(texts.ERROR_KINDS, row["error_kind"]) if row["error"] else "",
+            "problem": worded(ERROR_KINDS, row["error_kind"]) if row["error"] else "",
         }
 
     def line(self, row: Row) -> Row:
@@ -268,7 +276,7 @@ class RowPresenter:
             "calls": [
                 {"name": page_text(call["name"], 40), "text": page_text(words or more)}
                 for call in calls
-                for words, more in [texts.call_words(call["arguments"])]
+                for words, more in [call_words(call["arguments"])]
             ],
         }
 

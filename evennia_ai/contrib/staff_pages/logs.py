@@ -10,6 +10,7 @@ from django.http import HttpResponse
 from django.views.generic import DetailView, ListView, TemplateView
 
 from evennia_ai import models
+from evennia_ai.commands.rendering import COMPACTED_FOR, SUMMARISED
 from evennia_ai.contrib.staff_pages import disclosure, page_rows
 from evennia_ai.contrib.staff_pages.access import StaffPage, extension, services
 from evennia_ai.contrib.staff_pages.disclosure import (
@@ -21,7 +22,6 @@ from evennia_ai.contrib.staff_pages.disclosure import (
 from evennia_ai.contrib.staff_pages.editing import EditingPage, MarkForm, change_mark
 from evennia_ai.contrib.staff_pages.page_rows import ANY, MARKS
 from evennia_ai.contrib.staff_pages.turn_scenes import as_yaml, scene_of
-from evennia_ai.game.texts import COMPACTED_FOR, SUMMARISED, worded
 from evennia_ai.policy import read_permissions as kinds
 from evennia_ai.policy import recallable_lines
 from evennia_ai.policy.context.projection import PUBLIC
@@ -326,8 +326,8 @@ def shown_compaction(row: Row) -> Row:
         **row,
         "summary": None,
         "mask": row["reason"] == MASK,
-        "reason": worded(COMPACTED_FOR, row["reason"]),
-        "how": worded(SUMMARISED, row["rung"]),
+        "reason": disclosure.worded(COMPACTED_FOR, row["reason"]),
+        "how": disclosure.worded(SUMMARISED, row["rung"]),
         "percent": min(100, round(100 * after / (before or 1))),
         "cost": describe_cost(row["cost"]),
     }

@@ -7,13 +7,13 @@ from typing import Any
 from django.views.generic import ListView
 from twisted.internet.defer import inlineCallbacks
 
+from evennia_ai.commands.rendering import ERROR_KINDS
 from evennia_ai.config import usable_window
 from evennia_ai.contrib.staff_pages.access import NotFound, StaffPage, find_script, game, services
 from evennia_ai.contrib.staff_pages.disclosure import error_text, model_words, page_text
 from evennia_ai.contrib.staff_pages.logs import chart_values
 from evennia_ai.contrib.staff_pages.page_rows import assistant_rows, latencies, use_by_day
 from evennia_ai.game.sleep_state import mode_of
-from evennia_ai.game.texts import ERROR_KINDS, worded
 from evennia_ai.policy.limits.money import money_words
 from evennia_ai.policy.read_permissions import Reader
 from evennia_ai.scheduling import Coroutine, map_in_slices
@@ -110,7 +110,7 @@ def with_figures(
             "tokens": use.tokens,
             "cost": money_words(use.money) if use.priced_tokens else "",
             "latency_ms": times.get(id_),
-            "problem": worded(ERROR_KINDS, kind),
+            "problem": ERROR_KINDS.get(kind, kind),
             "error": error_text(error, reader),
         }
 

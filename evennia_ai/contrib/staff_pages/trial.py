@@ -11,6 +11,7 @@ from django.views.generic import TemplateView
 from evennia.accounts.models import AccountDB
 from twisted.internet.defer import inlineCallbacks
 
+from evennia_ai.commands.rendering import call_words
 from evennia_ai.contrib.staff_pages import access
 from evennia_ai.contrib.staff_pages.access import (
     AccessDenied,
@@ -23,7 +24,6 @@ from evennia_ai.contrib.staff_pages.access import (
 from evennia_ai.contrib.staff_pages.disclosure import page_text
 from evennia_ai.errors import AssistantError
 from evennia_ai.game.room_lines import ensure_answered, hear_typed
-from evennia_ai.game.texts import call_words
 from evennia_ai.messages import SAY, WHISPER, ChatMessage
 from evennia_ai.mind.dry_run import DryRun, as_drafted
 from evennia_ai.policy.read_permissions import DRY_RUNS, ERRORS, Reader
