@@ -269,8 +269,8 @@ def judge(item: Tool, context: ToolContext, arguments: BaseModel) -> Wait | None
             verdicts.append(Deny(""))
     for verdict in verdicts:
         if not isinstance(verdict, Allow | Wait):
-            said = verdict.reason if isinstance(verdict, Deny) else ""
-            raise ToolDenied(said or TEXTS["cannot_allow"])
+            why = verdict.reason if isinstance(verdict, Deny) else ""
+            raise ToolDenied(why or TEXTS["cannot_allow"])
     return next((verdict for verdict in verdicts if isinstance(verdict, Wait)), None)
 
 

@@ -113,12 +113,11 @@ class PromptRequest:
     def offering(self, specs: Iterable[ports.ToolSpec]) -> PromptRequest:
         """Return it with these tools; a request shows the schemas of those that are needed."""
         offered = tuple(specs)
-        shown = [spec for spec in offered if spec.shown]
         return replace(
             self,
-            tools=[spec.schema for spec in shown],
+            tools=[spec.schema for spec in offered if spec.shown],
             late_tools=[spec.schema for spec in offered if spec.late],
-            tool_tokens=sum(spec.tokens for spec in shown) if self.form.native else 0,
+            tool_tokens=sum(s.tokens for s in offered if s.shown) if self.form.native else 0,
         )
 
 
