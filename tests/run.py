@@ -54,7 +54,7 @@ UNCOMPILED = "--no-compile"
 WORKERS = 4
 COUNT = re.compile(r"(\d+) (passed|failed|errors?)\b")
 CLOSING_LINE = re.compile(
-    r"^=* ?(no tests ran|\d+ (passed|failed|error|skipped|deselected)).*", re.M
+    r"^=+ (no tests ran|\d+ (passed|failed|error|skipped|deselected)).*", re.M
 )
 # See tests/sharing.py. The last game tests empty the database, so these go one way.
 TWO, BOTH_ENDS = ("-p", "tests.sharing", "--processes=2"), ("--from-both-ends",)
