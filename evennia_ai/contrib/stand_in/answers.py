@@ -341,7 +341,7 @@ def _at_hand(view: StandInView, text: str) -> str:
 
 def _exits(view: StandInView, text: str, topic: str) -> str:
     """Return where an exit leads, or which exits there are."""
-    exit_name = match_name(topic, view.situation.exits)
+    exit_name = match_name(topic or text, view.situation.exits)
     if not exit_name:
         parts, joint = map(exit_parts, view.situation.exits), view.language.data["joints"]["to"]
         ways = ((name, leads * (leads.lower() != name.lower())) for name, leads in parts)
