@@ -170,8 +170,9 @@ class StandInView:
         own, kinds = self.scene.vectors.get(text), self.language.data.get(table, {})
         rows = [(key, self.scene.vectors.get(example)) for key in kinds for example in kinds[key]]
         fits = [(float(own @ row), key) for key, row in rows if own is not None and row is not None]
-        if not self.language.finds("mine", text):  # meaning hardly tells "my name" from "your name"
-            fits = [(fit, key) for fit, key in fits if not key.startswith("recall")]
+        # Meaning hardly tells "my name" from "your name", or from "my dog's name".
+        other = not self.language.finds("mine", text) or self.language.content(text)
+        fits = [(fit, key) for fit, key in fits if not (other and key.startswith("recall"))]
         fit, key = max(fits, default=(0.0, ""))
         known = self.of(("exit", "lore", "seen", "self")[: 3 + (key == "ask_self")])
         known = known if key in PLACES and self.language.asks(text) else []
