@@ -34,7 +34,7 @@ SPAN = rf"(?P<number>\d{{1,3}}(?:\.5)?)\s+(?:{UNIT})\b"
 # "in two hours", "two hours from now", and "two hours" alone, but not "for two hours".
 AFTER = re.compile(
     rf"(?P<in>\b(?:(?:with)?in|dans|en|dentro de|tra|fra)\s+(?:about\s+)?)?(?<!for )\b{SPAN}"
-    rf"(?(in)|(?:\s+(?:from (?:now|today)|hence)\b|(?=\s*(?:[,.;:!?]|\Z|and\b))))",
+    rf"(?(in)|(?:\s+(?:from (?:now|today)|hence)\b|(?=\s*(?:[,.;:!?]|\Z|(?:and|n)\b))))",
     re.I,
 )
 PAST = re.compile(
