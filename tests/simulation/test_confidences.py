@@ -9,7 +9,6 @@ from base64 import b64encode
 import pytest
 
 from tests.attacks.leaks import LEAKS
-from tests.e2e.harness import free_ports
 from tests.game import conftest as shared
 from tests.same_thread import HAS_PAGES, answer_pages
 from tests.simulation import apart
@@ -40,7 +39,7 @@ def begin(game, model, settings, monkeypatch, tmp_path, caplog):
     settings.ROOT_URLCONF = "tests.api_addresses"
     settings.ALLOWED_HOSTS, settings.REST_API_ENABLED = ["*"], True
     settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "EXPORT_FOLDER": str(tmp_path)}
-    settings.AMP_PORT = free_ports(1)[0]
+    settings.AMP_PORT = 1  # nobody listens there, whatever other tests run
     answer_pages(monkeypatch, game.clock)
 
     def begin(seed):
