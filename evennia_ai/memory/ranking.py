@@ -41,7 +41,8 @@ class RankingQuery(NamedTuple):
 class Ranked(NamedTuple):
     """Rows, best first, with their scores, cosines with the query, and cosines with each other.
 
-    Where words alone rank, more than 1 stands for the cosine of what fits, and 0 for others.
+    Where words alone rank, more than 1 stands for the cosine of what fits, and 0 for others; for
+    the cosine of a row that waits for its vector, its score stands.
     """
 
     rows: Rows
@@ -85,7 +86,8 @@ def rank(
     rows, above = rows.take(best), above.take(best)
     fits = np.where(above >= BY_WORDS, 1 + above, np.float32(0))
     if query.vector is not None:
-        fits = _fits(memories, rows, query)
+        by_words = np.where(above >= BY_WORDS, above + np.float32(chance), np.float32(0))
+        fits = np.where(memories.vectors.has(rows), _fits(memories, rows, query), by_words)
     # A line and what changes it fit equally well.
     fits = np.where(above[:, None] == above, fits, np.float32(-1)).max(axis=1, initial=-1)
     return Ranked(rows, above + np.float32(chance), fits, alike[np.ix_(best, best)])
@@ -153,8 +155,12 @@ def _candidates(
     of what chance brings up."""
     vectors, meaning = memories.vectors, np.float32(weights.meaning)
     by_words = memories.lexicon.scores(query.wanted.words, view, memories.columns["words"])
-    # Without meaning, words have its weight, too.
-    by_words *= np.float32(weights.words + weights.meaning * (query.vector is None))
+    # Without meaning, words have its weight, too; so they have for what waits for its vector.
+    by_words *= np.where(
+        vectors.has(view.rows) & (query.vector is not None),
+        np.float32(weights.words),
+        np.float32(weights.words) + meaning,
+    )
     places = np.arange(len(view.rows))
     if len(places) <= max(most, ALL_UP_TO):
         score = vectors.full(view.rows, query.vector) * meaning + by_words

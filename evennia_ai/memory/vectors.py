@@ -72,6 +72,11 @@ class Vectors:
             self._scale[row] = 1 / length if length else 0.0
             self._signs[:, row] = signs_of(vector)
 
+    def has(self, rows: Rows) -> npt.NDArray[np.bool_]:
+        """Return which rows have a vector."""
+        known: npt.NDArray[np.bool_] = self._scale.take(rows) > 0
+        return known
+
     def alike(self, rows: Rows) -> Floats:
         """Return the rows' cosines with each other; 0 without a vector."""
         return self.between(rows, rows)

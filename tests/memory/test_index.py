@@ -23,6 +23,18 @@ def test_the_best_come_first_and_no_more_than_k():
     assert [hit.score for hit in results] == sorted((hit.score for hit in results), reverse=True)
 
 
+def test_what_waits_for_its_vector_is_found_by_its_words_and_fits():
+    bag, index = BagOfWords(), MemoryIndex()
+    for number, text in enumerate(
+        ["Give me the hammer", "You are old", "Soup again", "I like bread"]
+    ):
+        index.add(f"m{number}", text, vector=bag.embed([text])[0])
+    index.add("late", "My dog is called Pepper")
+    question = "What is the name of my dog?"
+    best, second, *_ = index.find(question, 3, vector=bag.embed([question])[0])
+    assert best.id == "late" and best.fit > second.fit
+
+
 def test_what_nobody_may_know_is_found_for_nobody():
     index = MemoryIndex()
     index.add("a", "The toll is 3 pennies", audience=())
