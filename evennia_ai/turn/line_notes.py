@@ -61,7 +61,7 @@ class LineNotes:
         persona = self._mind.who.persona
         texts = [*words, *persona.never, *persona.knows, *self._persona()]
         texts += [*EXAMPLES, *TELLING, *URGING, *plain_prompt.KIND_LINES]
-        texts += map(self.words_of, talk)
+        texts += [*plain_prompt.SUBJECT_LINES, *map(self.words_of, talk)]
         speakers = (parse_heard_line(line, "")[0] for line in lines)
         possible = map(self._hints, lines, speakers)
         texts += [*HINT_LINES, *(words for each in possible for _act, words in each)]
@@ -107,11 +107,13 @@ class LineNotes:
         cosines, words = self._mind.services.nearness.cosines, self.words_of(line)
         own = self._persona()
         persona = plain_prompt.persona_rows(own, cosines(words, own))
-        answers = plain_prompt.answering([*persona, *lore], recalled)
+        subjects = plain_prompt.subjects_of(cosines(words, plain_prompt.SUBJECT_LINES))
+        speaker = parse_heard_line(line, "")[0]
+        answers = plain_prompt.answering([*persona, *lore], recalled, subjects, as_name(speaker))
         if foreign:
             rest = [row for row in lore if row not in answers]
             return plain_prompt.LineReading(now, [*rest[:FOREIGN_LORE], *answers])
-        if not parse_heard_line(line, "")[0]:  # what the character perceived is nobody's line
+        if not speaker:  # what the character perceived is nobody's line
             return plain_prompt.LineReading(now, answers)
         best = plain_prompt.best_fit(answers)
         before = [*map(self.words_of, talk)]

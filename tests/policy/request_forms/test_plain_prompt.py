@@ -11,6 +11,7 @@ from evennia_ai.policy.texts import sentences
 from evennia_ai.policy.tool_call_modes.plain_prompt import (
     ABOUT,
     ALWAYS,
+    ASKER,
     CLOSE,
     FITS_BETTER,
     IN_LANGUAGES,
@@ -21,6 +22,8 @@ from evennia_ai.policy.tool_call_modes.plain_prompt import (
     MOST_ROWS,
     PERSONA_WORDS,
     STRANGER,
+    SUBJECT_LINES,
+    SUBJECTS,
     SURE_LORE,
     TELL_NOTE,
     Grounds,
@@ -28,12 +31,14 @@ from evennia_ai.policy.tool_call_modes.plain_prompt import (
     answering,
     in_language,
     kind_note,
+    kind_of,
     messages_of,
     parted,
     persona_rows,
     plain_scene,
     said_or_checked,
     short_persona,
+    subjects_of,
     sure_lore,
     tells,
 )
@@ -182,6 +187,21 @@ def test_the_best_stands_nearest_to_the_line_and_memories_in_the_order_of_their_
     assert answering([about], [older, newer]) == [older, newer, about]
     assert answering([lore("a", 0.85), about], [remembered("old", 0.95)])[-1][1].text == "old"
     assert plain_scene([about]) == f"{MARK} You keep a goose named Bishop."
+
+
+def test_a_row_about_whom_the_line_asks_fits_better():
+    near = [1.0 if line in SUBJECTS[ASKER] else 0.5 for line in SUBJECT_LINES]
+    subjects = subjects_of(near)
+    assert subjects[ASKER] > 0.99 and abs(sum(subjects.values()) - 1) < 1e-9
+    told = remembered('two days ago Ann told you: "my dog is Pepper"', 0.4)
+    other = remembered('two days ago Bob told you: "my dog is Rex"', 0.48)
+    (own,) = persona_rows(["You keep a dog."], [0.48])
+    assert answering([own, lore("Dogs bark.", 0.48)], [told, other], subjects, "Ann") == [told]
+    assert answering([own], [told, other])[-1] == other
+
+
+def test_without_an_embedder_nobody_knows_whom_a_line_is_about():
+    assert subjects_of([]) == {} and kind_of([]) == ("", 0.0)
 
 
 def test_no_more_rows_than_a_small_model_reads():
