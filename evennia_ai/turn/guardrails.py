@@ -36,8 +36,6 @@ from evennia_ai.policy.replies.plain_reply import (
     uncalled,
 )
 from evennia_ai.policy.replies.speech import VOICE_LINES
-from evennia_ai.policy.retrieval.languages import ENGLISH
-from evennia_ai.policy.retrieval.words import language_of
 from evennia_ai.policy.sanitize import own_label, spoken_words, strip_reasoning
 from evennia_ai.policy.texts import plain_words, sentences
 from evennia_ai.policy.tool_call_modes.wire_order import SPOKEN
@@ -101,10 +99,8 @@ class OutputGuardrail:
             return succeed(None)
         is_asked = may_ask(around.heard_words, around.cosines)
         texts = to_prepare([text], DENYING) if is_asked else []
-        if language_of(text) != ENGLISH:  # patterns find an assistant's English
-            words = spoken_words(text, around.name, self._limit_chars)
-            texts += [*map(str.strip, sentences(words)), *VOICE_LINES]
-        return self._prepare(texts) if texts else succeed(None)
+        words = spoken_words(text, around.name, self._limit_chars)
+        return self._prepare([*texts, *map(str.strip, sentences(words)), *VOICE_LINES])
 
     def problem(self, call: ToolCallRequest) -> str:
         """Return why a call's words may not be spoken or shown, "" if they may or without any."""

@@ -86,6 +86,28 @@ def test_a_hosted_model_s_refusal_is_known_by_its_meaning_in_ten_languages():
     assert OutputGuardrail(ship, (), 1_000).problem(call("say", text=REFUSALS[0])) == ""
 
 
+ENGLISH_REFUSALS = [
+    "I can't fulfill this request.",
+    "I cannot create that kind of content.",
+    "Sorry, that's beyond my current scope. Let's talk about something else.",
+    "I won't be able to help with this one.",
+    "That's not something I can help with.",
+    "Let's keep our conversation respectful and appropriate.",
+]
+
+
+def test_an_english_refusal_is_known_by_its_meaning_and_a_character_s_is_left():
+    pytest.importorskip("onnxruntime", reason="its extra is left out")
+    nearness = TextNearness(embedders.default)
+    here = CheckContext("Mira", cosines=nearness.cosines)
+    guard = OutputGuardrail(here, (), 1_000, partial(nearness.prepare, Mock(clock=Clock())))
+    own_lines = ("Is there anything else you need?", "I'm sorry, the inn is full.", *WORDS)
+    for text in (*ENGLISH_REFUSALS, *own_lines):
+        speech = call("say", text=text)
+        guard.prepare(speech)
+        assert guard.problem(speech) == (ASSISTANT if text in ENGLISH_REFUSALS else ""), text
+
+
 def test_a_line_may_come_back_after_ten_other_turns():
     assert check(said(LINE, 1)).problem(call("say", text=LINE)) == REPEATED
     nine = [said(text, 2 + n) for n, text in enumerate(WORDS[: TURNS_COMPARED - 1])]

@@ -158,7 +158,8 @@ def assistant_margin(sentence: str, cosines: Cosines) -> tuple[float, bool]:
 
     It is 0 if that is not known. ``cosines`` is asked about `VOICE_LINES`, which are English: of a
     hosted model's 60 refusals in ten other languages the multilingual embedder finds 57, and takes
-    2 of 200 other lines for one; MiniLM finds none in them.
+    2 of 200 other lines for one. MiniLM finds none in them; of 16 English ones it finds 12, of
+    which patterns find 3, and takes none of 492 other lines for one.
     """
     assistant, character = cosines(sentence, ASSISTANT_SAYS), cosines(sentence, CHARACTERS_SAY)
     nearest = max(assistant, default=0.0)
