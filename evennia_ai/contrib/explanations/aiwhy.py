@@ -22,7 +22,7 @@ from evennia_ai.contrib.explanations.aiwhy_lines import (
     why_lines,
 )
 from evennia_ai.contrib.explanations.attribution import PromptPart
-from evennia_ai.contrib.explanations.code_answers import fixed_reason, sources_of
+from evennia_ai.contrib.explanations.code_answers import acts_told, fixed_reason, sources_of
 from evennia_ai.contrib.explanations.replay import ReplayResult, ask_again
 from evennia_ai.contrib.explanations.stored_calls import StoredCall, calls_of_turn, with_talk
 from evennia_ai.contrib.explanations.why import Explanation, acted_in_private
@@ -49,7 +49,7 @@ from evennia_ai.scheduling import Coroutine
 from evennia_ai.store.reports import find_row
 
 PAUSE = timedelta(seconds=PAUSE_S)
-NO_ROW = "  what it did just now, a row that it knows no more, or the game's own words"
+NO_ROW = "  a row that it knows no more, or the game's own words"
 
 
 class CmdAIWhy(TryingCommand):
@@ -167,7 +167,11 @@ class CmdAIWhy(TryingCommand):
         yield mind.lore.prepare(heard_texts, audience)
         reason = yield fixed_reason(mind, why.text, heard_texts[-1] if heard_texts else "")
         lines = [f"  {clean_output(reason, LINE_CHARS)}"] if reason else []
-        if not reason:
+        kind = words_kind(why.reply_private)
+        lines += [
+            rendering.act_lines(act, kind, self.reader) for act in acts_told(why.text, why.acts)
+        ]
+        if not lines:
             words = " ".join(heard_texts)
             hits = yield search_for_staff(mind.around, words, audience, self.reader)
             at, of_turn = why.message["metadata"]["at"], explanations.numbers_of(why.turn)

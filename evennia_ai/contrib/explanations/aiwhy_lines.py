@@ -14,6 +14,8 @@ from evennia_ai.errors import BudgetExhausted
 from evennia_ai.game.client_text import clean_error, clean_output
 from evennia_ai.game.texts import text
 from evennia_ai.messages import is_excuse, is_puppeted
+from evennia_ai.policy.call_record import RecordedReply
+from evennia_ai.policy.facts.terms import normal_words
 from evennia_ai.policy.read_permissions import ERRORS, Reader, memory_kind, words_kind
 from evennia_ai.policy.tokens import estimate_tokens
 from evennia_ai.store.names import list_names, locks_of, names_of
@@ -159,8 +161,17 @@ def reply_lines(why: Explanation, reader: Reader) -> Iterator[str]:
             if reader.may(kind):
                 lock_lines = (clean_output(lock, TEXT_CHARS) for lock in locks_of(act.locks))
                 yield from (f"    |x{lock_line}|n" for lock_line in lock_lines)
-    if is_changed(why):
+    if is_replaced(why):
+        yield "|yNone of its words were said: code said others in their place.|n"
+    elif is_changed(why):
         yield "|ySome of the words were changed or left out before they were said.|n"
+
+
+def is_replaced(why: Explanation) -> bool:
+    """Return True if a reply is mere words, and none of them was said."""
+    reply = why.stored.kept.reply if why.stored and why.acts else RecordedReply()
+    words = {*normal_words(reply.text)}
+    return bool(words) and not reply.calls and words.isdisjoint(normal_words(why.text))
 
 
 def is_changed(why: Explanation) -> bool:

@@ -1,6 +1,7 @@
 """From which row of what a character knows code took a line that no model chose."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from twisted.internet.defer import inlineCallbacks
@@ -12,13 +13,18 @@ from evennia_ai.contrib.explanations.attribution import (
     Attribution,
     PromptLine,
     PromptPart,
+    SourceSentence,
     attribute,
+    names_in,
     situation_parts,
+    sources_in,
 )
 from evennia_ai.messages import Audience
 from evennia_ai.mind.dry_run import next_step
 from evennia_ai.policy.conversation.persona_and_lore import render_persona
+from evennia_ai.policy.facts.terms import normal_words
 from evennia_ai.policy.records.record import Record
+from evennia_ai.policy.texts import read_object
 from evennia_ai.policy.tool_call_modes.plain_prompt import (
     KEEPS_SILENT,
     NOT_KNOWN,
@@ -33,6 +39,8 @@ REASONS = {
     NOT_UNDERSTOOD: ("the line gives orders to a program", ""),
     REFUSES: ("its persona says that it never does this: ", "never"),
     KEEPS_SILENT: ("its persona knows this, and tells nobody: ", "knows"),
+    "goes": ("it went where the line asked", ""),
+    "hands_on": ("it said to somebody what the line asked", ""),
 }
 
 
@@ -54,7 +62,30 @@ def sources_of(
     known = dict(situation_parts(trace.scenes if trace else ()))
     known |= {PERSONA: [*map(PromptLine, persona)], LORE: lore, RECALLED: recalled}
     parts = [PromptPart(name, tuple(lines)) for name, lines in known.items()]
-    return [item for item in attribute(line, parts, [mind.who.name]) if item.source]
+    sentences_said = attribute(line, parts, names := [mind.who.name])
+    rows = [row for row in sources_in(parts, names) if row.words]
+    return [item for item in (with_nearest(item, rows) for item in sentences_said) if item.source]
+
+
+def with_nearest(item: Attribution, rows: Sequence[SourceSentence]) -> Attribution:
+    """Return a sentence of code's with the row that shares most words with it, if it has none.
+
+    Code says nothing that no row tells, so that a name or a thing is enough.
+    """
+    words, names = {*normal_words(item.sentence)}, names_in(item.sentence)
+
+    def fit(row: SourceSentence) -> tuple[int, int]:  # whom it speaks to counts less
+        return len(words & row.words - names), len(words & row.words)
+
+    best = max(rows, key=fit, default=None)
+    shared = len(words & best.words) if best and not item.source else 0
+    return replace(item, source=best, share=shared / len(words)) if shared else item
+
+
+def acts_told(line: str, acts: Sequence[Any]) -> list[Any]:
+    """Return the tool calls that a line tells of: all but those that said it."""
+    words = ((read_object(act.arguments) or {}).get("text") for act in acts)
+    return [act for act, text in zip(acts, words, strict=True) if not text or str(text) not in line]
 
 
 @inlineCallbacks
