@@ -31,7 +31,7 @@ class LoggedLines:
         self._taken_upto = 0  # the last message that `take` returned
         self._older = (0, 0)  # the messages after the first, up to the second, are not taken yet
         self._begun = False
-        self._found: dict[int, Record] = {}
+        self._records: dict[int, Record] = {}
         self._refreshes = lines.refreshes  # when the found lines were read
         self._checked: set[int] = set()  # messages of which is known whether they exist
         self._unstored: dict[int, bytes] = {}  # vectors by message
@@ -68,15 +68,15 @@ class LoggedLines:
         """Return the lines that still exist, by message; the database is asked once a turn."""
         wanted = set(seqs)
         unsure = wanted - self._checked
-        known = unsure & self._found.keys()
+        known = unsure & self._records.keys()
         for seq in known - self.lines.existing(known) if known else ():
             self.forget(seq)
-        self._found |= {seq: self._found.pop(seq) for seq in known & self._found.keys()}
+        self._records |= {seq: self._records.pop(seq) for seq in known & self._records.keys()}
         if missing := unsure - known:
             read = (read_line(message, self._own_name) for message in self.lines.read(missing))
-            self._found |= {line["seq"]: line for line in read if line is not None}
+            self._records |= {line["seq"]: line for line in read if line is not None}
         self._checked |= unsure
-        return {seq: self._found[seq] for seq in wanted & self._found.keys()}
+        return {seq: self._records[seq] for seq in wanted & self._records.keys()}
 
     def words_of(self, seqs: Iterable[int]) -> dict[int, str]:
         """Return the words of the lines that still exist, by message."""
@@ -102,16 +102,16 @@ class LoggedLines:
         self._checked.clear()
         if self._refreshes != self.lines.refreshes:
             self._refreshes = self.lines.refreshes
-            self._found.clear()
-        for seq in list(self._found)[:-KEPT]:
-            del self._found[seq]
+            self._records.clear()
+        for seq in list(self._records)[:-KEPT]:
+            del self._records[seq]
 
     @property
     def nbytes(self) -> int:
-        return len(self._found) * LINE_BYTES
+        return len(self._records) * LINE_BYTES
 
     def forget(self, seq: int) -> None:
-        self._found.pop(seq, None)
+        self._records.pop(seq, None)
         self._checked.discard(seq)
         self._unstored.pop(seq, None)
 

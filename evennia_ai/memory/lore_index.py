@@ -76,7 +76,7 @@ class LoreIndex:
         if self._index is None or not known or not line.strip():
             return {}
         texts = tuple(text for entry in known for text in texts_of(entry))
-        vector = self._remote.asked.get(line) if self._remote is not None else None
+        vector = self._remote.query_vectors.get(line) if self._remote is not None else None
         parts = self._index.nearness(line, texts, vector)
         near = meaning = nearness(parts[None], known)[0]
         words = self._index.shared_words(line, [entry.searched for entry in known])

@@ -146,7 +146,7 @@ class RecallIndex:
         vector = None
         if self._remote is not None:
             bare = self._index.embedded_text(query, audience, upto, everything)
-            vector = self._remote.asked.get(bare, self._remote.asked.get(query))
+            vector = self._remote.query_vectors.get(bare, self._remote.query_vectors.get(query))
         ranked = self._index.find(
             query,
             limit + SPARE,

@@ -70,7 +70,7 @@ class RemoteVectors:
 
     Attributes:
         waiting: the ids of memories without a vector; the last one comes first.
-        asked: the vectors of the latest queries.
+        query_vectors: the vectors of the latest queries.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class RemoteVectors:
     ) -> None:
         """Read texts by ``texts_of``, by id, and hand their vectors to ``take``."""
         self.waiting: dict[str, None] = {}
-        self.asked: dict[str, Any] = {}
+        self.query_vectors: dict[str, Any] = {}
         self._embedder = embedder
         self._texts_of = texts_of
         self._take = take
@@ -99,12 +99,14 @@ class RemoteVectors:
         """Fetch the vectors of queries; those of memories follow. Never fails."""
         if services.clock.seconds() < self._ask_again_at:
             return
-        self.asked = {query: self.asked[query] for query in queries if query in self.asked}
-        new = [query for query in dict.fromkeys(queries) if query not in self.asked]
+        self.query_vectors = {
+            query: self.query_vectors[query] for query in queries if query in self.query_vectors
+        }
+        new = [query for query in dict.fromkeys(queries) if query not in self.query_vectors]
         try:
             if new:
                 vectors = yield asked_in_time(self._embedder, new, services.clock)
-                self.asked |= zip(new, vectors, strict=True)
+                self.query_vectors |= zip(new, vectors, strict=True)
         except (ProviderError, defer.TimeoutError, TurnAborted) as error:
             self._give_up(services.clock, error)
             return

@@ -104,7 +104,7 @@ class FactExtractor:
     has_late: bool = True  # what was evicted unread may wait; after a start nobody knows
     _read: set[int] = field(default_factory=set)  # messages of it that were journalled, by number
     _failures: int = 0  # replies in a row without a call
-    _told: str = ""  # the model of which the owner was told
+    _reported_model: str = ""  # the model of which the owner was told
     _written: list[str] = field(default_factory=list)  # references to an audience's new entries
 
     @inlineCallbacks
@@ -307,8 +307,8 @@ class FactExtractor:
         """Count replies without a call; after `FAILURES_TOLD` in a row the owner is told, once."""
         self._failures = 0 if is_good else self._failures + 1
         model = self._mind.profile.model
-        if self._failures >= FAILURES_TOLD and self._told != model:
-            self._told = model
+        if self._failures >= FAILURES_TOLD and self._reported_model != model:
+            self._reported_model = model
             text = CANNOT_JOURNAL.format(model=model, count=self._failures)
             self._mind.settings.tell_owner(text)
 

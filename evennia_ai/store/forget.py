@@ -120,7 +120,7 @@ class Forgetting:
 
     def _forget_in(self, place: PersonalColumn) -> Iterator[int]:
         """Apply the law of a place to the rows that are theirs."""
-        followed = self.traces.found.get(place.model, {})
+        followed = self.traces.levels.get(place.model, {})
         for page in pages(place.suspects(self.people, self.assistant), *place.columns):
             rows = [row for row in page if row.id not in followed and self._is_theirs(place, row)]
             if rows:

@@ -60,13 +60,13 @@ class PersonalTraces:
         self.copies: dict[int, int] = {}
         self.messages: dict[int, int] = {}
         self.calls: dict[int, int] = {}
-        self.found: dict[Any, dict[int, int]] = {
+        self.levels: dict[Any, dict[int, int]] = {
             models.Message: self.messages,
             models.Event: {},
             models.ToolCall: self.calls,
         }
         # What stays of rows that hold their words and are not theirs: columns with new values.
-        self.hidden: dict[Any, dict[int, dict[str, Any]]] = {model: {} for model in self.found}
+        self.hidden: dict[Any, dict[int, dict[str, Any]]] = {model: {} for model in self.levels}
         self._pairs: set[tuple[int | None, str]] = set()  # the turn and the id of a tool call
         self._authors: dict[tuple[int | None, str], Audience] = {}  # of tool calls
 
@@ -87,9 +87,9 @@ class PersonalTraces:
         """Yield levels and tables with the ids of rows, in the order in which they must go."""
         # A message leads to the event that it came from, this to the turn on it, and a call of that
         # turn to its copies.
-        levels = {level for rows in self.found.values() for level in rows.values()}
+        levels = {level for rows in self.levels.values() for level in rows.values()}
         for level in sorted(levels, reverse=True):
-            for model, rows in self.found.items():
+            for model, rows in self.levels.items():
                 yield level, model, [id_ for id_, at in rows.items() if at == level]
 
     def _find_own(self) -> Iterator[int]:
@@ -98,12 +98,12 @@ class PersonalTraces:
         for model in (models.Event, models.Message):
             for page in pages(self.rows(model).filter(by_people), "assistant_id", "turn_id"):
                 yield 0
-                self.found[model].update({row.id: OWN for row in page})
+                self.levels[model].update({row.id: OWN for row in page})
                 self.assistants.update(row.assistant_id for row in page)
         for page in pages(self.rows(models.Turn).filter(asked_by(self.people))):
             yield 0
             self.turns.update({row.id: 0 for row in page})
-        for ids in chunks(self.found[models.Event]):
+        for ids in chunks(self.levels[models.Event]):
             yield 0
             self.turns.update(dict.fromkeys(self._turns_on(ids, self.people), 0))
 
@@ -237,8 +237,8 @@ class PersonalTraces:
 
     def _note(self, model: Any, id_: int, level: int) -> None:
         """Note the level of a row; one of their own goes last even if it repeats them."""
-        if self.found[model].get(id_) != OWN:
-            self.found[model][id_] = level
+        if self.levels[model].get(id_) != OWN:
+            self.levels[model][id_] = level
 
     def _level_of_call(self, row: Any) -> int | None:
         if row.turn_id in self.turns:

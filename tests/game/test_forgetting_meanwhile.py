@@ -175,4 +175,4 @@ def test_an_assistants_own_words_go_last_when_it_is_forgotten(planted, mira, bru
     traces = PersonalTraces(frozenset({mira.dbref}))
     assert list(traces.find())
     own = models.Event.objects.filter(speaker=mira.dbref).values_list("id", flat=True)
-    assert own and {traces.found[models.Event][id_] for id_ in own} == {OWN}
+    assert own and {traces.levels[models.Event][id_] for id_ in own} == {OWN}

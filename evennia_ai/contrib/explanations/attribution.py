@@ -162,7 +162,7 @@ class WordWeights:
         self, sources: Sequence[SourceSentence], question_words: frozenset[str], own: frozenset[str]
     ) -> None:
         self._holding = Counter(word for source in sources for word in source.words)
-        self._total, self._asked, self._own = len(sources), question_words, own
+        self._total, self._question_words, self._own = len(sources), question_words, own
 
     def of(self, sentence: str) -> Weighted:
         """Return the words of a sentence with their weights, without the character's name."""
@@ -178,7 +178,7 @@ class WordWeights:
         for word in words:
             holding = self._holding[word]
             rarity = math.log(1 + (self._total - holding + 0.5) / (holding + 0.5))
-            weights[word] = rarity * (ASKED_WEIGHT if word in self._asked else 1.0)
+            weights[word] = rarity * (ASKED_WEIGHT if word in self._question_words else 1.0)
         lacked = {
             word: weight if word in things else weight * OTHER_WORDS
             for word, weight in weights.items()

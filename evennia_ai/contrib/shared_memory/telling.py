@@ -118,23 +118,23 @@ class Rumours:
 
     def __init__(self) -> None:
         # Of each memory: how many words, since when it could be heard, and the teller's name.
-        self._heard: list[tuple[int, str, frozenset[str]]] = []
+        self._retellings: list[tuple[int, str, frozenset[str]]] = []
         self._by_word: dict[str, list[int]] = defaultdict(list)
 
     def add(self, record: Mapping[str, Any], teller: str = "") -> None:
         """Add a memory that was told, with its time and its teller's name."""
         words = frozenset(find_words(record["content"]))
         for word in words:
-            self._by_word[word].append(len(self._heard))
+            self._by_word[word].append(len(self._retellings))
         named = frozenset(find_words(teller))
-        self._heard.append((len(words), record["available_from"], named))
+        self._retellings.append((len(words), record["available_from"], named))
 
     def is_echo(self, entry: Record) -> bool:
         """Return True if an entry may only repeat a rumour heard before; it is not told on."""
         words = frozenset(find_words(entry["content"]))
         common = Counter(index for word in words for index in self._by_word.get(word, ()))
         for index, count in common.items():
-            size, heard_from, teller = self._heard[index]
+            size, heard_from, teller = self._retellings[index]
             smaller = min(size, len(words))
             share = NAMED_SHARE if teller and teller <= words else ECHO_SHARE
             is_like = count >= max(min(ECHO_WORDS, smaller), share * smaller)

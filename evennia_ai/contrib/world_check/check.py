@@ -23,7 +23,7 @@ class WorldCheck:
         self._facts, self._names = facts, NameIndex(facts)
         self._exits = {fact.names[0]: fact for fact in facts if fact.kind == EXIT}
         self._prices = {fact.names[0]: fact for fact in facts if fact.kind == PRICE}
-        self._asked = {*numbers_in(tokens_of(with_digits(line))).values()}
+        self._in_line = {*numbers_in(tokens_of(with_digits(line))).values()}
 
     def to_judge(self, parts: Iterable[str]) -> list[str]:
         """Return the sentences that ask nothing, if one names anything of the world or a number."""
@@ -71,9 +71,9 @@ class WorldCheck:
         if not wares or len(numbers) > MOST_NUMBERS:
             return None
         counts = {at for at in numbers if any(item.start == at + 1 for item in wares)}
-        quoted = {at: n for at, n in numbers.items() if at not in counts and n not in self._asked}
+        quoted = {at: n for at, n in numbers.items() if at not in counts and n not in self._in_line}
         prices = {int(self._prices[item.subject].value) for item in wares}
-        factors = {1, *numbers.values(), *self._asked} - {0}
+        factors = {1, *numbers.values(), *self._in_line} - {0}
         each = {price * factor for price in prices for factor in factors}
         explained = each | set(map(sum, combinations(sorted(each), 2)))
         if not quoted or not explained.isdisjoint(quoted.values()):
