@@ -227,12 +227,6 @@ def unmarked(text: str) -> str:
     return text.replace(MARK, SEEMING_MARK)
 
 
-def unmarked_call(call: dict[str, Any]) -> dict[str, Any]:
-    """Return a tool call whose arguments cannot pass for something perceived."""
-    function = call["function"]
-    return {**call, "function": {**function, "arguments": unmarked(function["arguments"])}}
-
-
 def perceived_line(text: str) -> str:
     return f"{MARK} {unmarked(text.removeprefix(MARK).strip())}"
 
@@ -271,7 +265,11 @@ def to_wire(messages: Iterable[ChatMessage]) -> list[WireMessage]:
         out: WireMessage = {"role": message["role"], "content": prompt_text(message)}
         calls = message.get("tool_calls")
         if calls:
-            out["tool_calls"] = [unmarked_call(call) for call in calls]
+            functions = [(call, call["function"]) for call in calls]
+            out["tool_calls"] = [  # none may pass for something perceived
+                {**call, "function": {**function, "arguments": unmarked(function["arguments"])}}
+                for call, function in functions
+            ]
         wire.append(out)
         for call in calls or ():
             content = results.get(call["id"], LOST_RESULT)

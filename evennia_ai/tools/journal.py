@@ -101,8 +101,9 @@ def entry_fields(context: ToolContext, content: str) -> dict[str, Any]:
     # The prompt of a trusting character may hold whispers that it may repeat. It may, but it does
     # not tell other characters: the tag keeps the entry from being shared.
     tags = [] if context.assistant.config.whisper_policy == "strict" else [UNGUARDED]
+    name, lines = context.assistant.name.lower(), memory_sources.heard(context)
     fields = {
-        "named": memory_sources.is_named_in(context),
+        "named": any(name in message["content"].lower() for message in lines),
         "tags": tags,
         **memory_sources.sources_of(context),
     }

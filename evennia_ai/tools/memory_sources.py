@@ -163,9 +163,3 @@ def calls_another(words: str, character: Any) -> bool:
     own = NamedEntity(character.dbref, (character.key,), name_parts(character.key))
     called = Names([*named, own]).calls(words) if named else []
     return bool(called) and not any(character.dbref in ids for ids in called)
-
-
-def is_named_in(context: ToolContext) -> bool:
-    """Return True if somebody used the character's name in this turn."""
-    name = context.assistant.name.lower()
-    return any(name in message["content"].lower() for message in heard(context))

@@ -69,12 +69,6 @@ def has_evicted_talk(context: ToolContext) -> bool:
     return context.assistant.log.current.record is not None
 
 
-def hears_of_duty(context: ToolContext) -> bool:
-    """Return True if the latest messages begin with words about a promise or a debt."""
-    latest = context.assistant.log.view()[-LATEST:]
-    return any(cues_of(m["content"][:READ_CHARS]) for m in latest if m["role"] == "user")
-
-
 def has_to_note(context: ToolContext) -> bool:
     """Return True if nobody waits for an answer, or there is much to note (`must_remember`)."""
     return acts_unasked(context) or must_remember(context)
@@ -82,5 +76,6 @@ def has_to_note(context: ToolContext) -> bool:
 
 def must_remember(context: ToolContext) -> bool:
     """Return True if it hears of a promise or a debt, or old messages will soon be evicted."""
-    use = context.assistant.use()
-    return use.ratio >= context.assistant.config.mask_threshold or hears_of_duty(context)
+    use, latest = context.assistant.use(), context.assistant.log.view()[-LATEST:]
+    lines = (m["content"][:READ_CHARS] for m in latest if m["role"] == "user")
+    return use.ratio >= context.assistant.config.mask_threshold or any(map(cues_of, lines))
