@@ -153,7 +153,9 @@ def answer(view: StandInView, text: str) -> str:
     near = text in view.scene.vectors or not language.finds("yes_no", text)
     if not reply and asks and intent.say and near and not view.is_foreign:
         # A phrase of a kind tells less than what surely is about the question.
-        reply = view.best(view.find(text, view.of(TELLING), sure=not view.scene.vectors))
+        reply = view.best(
+            view.find(text, view.of({*KNOWN} - {"seen"}), sure=not view.scene.vectors)
+        )
     if reply:
         return reply
     if not intent.say:

@@ -163,10 +163,7 @@ class StandInView:
         return (intent, topic) if same else (self.language.intent(key), "")
 
     def nearest_kind(self, text: str, table: str, least: float) -> str:
-        """Return the kind of the example of a table that a text is most like; "" if of none.
-
-        A question that what it knows is more like is of none either.
-        """
+        """Return the kind of the example that a text is most like, "" if what it knows is nearer."""
         own, kinds = self.scene.vectors.get(text), self.language.data.get(table, {})
         rows = [(key, self.scene.vectors.get(example)) for key in kinds for example in kinds[key]]
         fits = [(float(own @ row), key) for key, row in rows if own is not None and row is not None]
