@@ -266,7 +266,7 @@ def judge(item: Tool, context: ToolContext, arguments: BaseModel) -> Wait | None
         except Exception:  # noqa: BLE001  # an extension may raise anything
             line, failure = "evennia_ai: {name} gave no verdict", loggable(context.private)
             log.failure(line, failure, name=extension.name)
-            verdicts.append(Deny(""))
+            verdicts.append(Deny("A rule of the game failed, so that is not allowed."))
     for verdict in verdicts:
         if not isinstance(verdict, Allow | Wait):
             why = verdict.reason if isinstance(verdict, Deny) else ""
