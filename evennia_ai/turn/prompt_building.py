@@ -273,7 +273,7 @@ class PromptBuilder:
             situation = replace(situation, notes=(*situation.notes, PRESSURE))
         scene = plain_prompt.short_scene(situation) if brief else situation
         rows = situation_rows(scene, self._mind.world_clock.moment())
-        late_tools = map(described, asking.late_tools)
+        late_tools = map(described, asking.late_tools) if asking.form.native else ()
         upto, secret = searched_upto(shown), any(map(is_private, shown))
         searched = (m for m in shown if upto and m["metadata"].get("seq", upto + 1) <= upto)
         talk = replace(latest_talk(visible, lines), shown=[*map(past_text, searched)])

@@ -8,6 +8,7 @@ from twisted.internet.defer import Deferred
 from evennia_ai.game.texts import TEXTS
 from evennia_ai.llm.openai_client import build_body
 from evennia_ai.messages import MARK
+from evennia_ai.policy.context.situation_updates import LATE_TOOLS
 from evennia_ai.policy.tool_call_modes.form import AGAIN_PLAIN
 from evennia_ai.policy.tool_call_modes.plain_prompt import note
 from evennia_ai.turn.plain_turns import NOT_HERE
@@ -41,6 +42,14 @@ def test_what_is_asked_for_is_given_before_the_words_and_the_model_sees_it(game,
     assert f"{MARK} You gave mug to Ann." in rows[line:]
     assert acts() == [("give", "done"), ("say", "done")]
     assert ann.last() == 'Mira says, "Here you are."'
+
+
+def test_what_it_could_do_since_then_is_not_told_either(game, mira, ann, tavern):
+    says(game, ann, "Good evening.", "Good evening.")
+    game.thing("mug", tavern)
+    game.exit("out", tavern, game.room("Yard"))
+    (request,) = says(game, ann, "How is your day?", "Quiet.")
+    assert request.late_tools and LATE_TOOLS not in text_of(request)
 
 
 @pytest.mark.parametrize("line", ["Mira, give me the mug.", "Hey Mira, give me the mug!"])
