@@ -9,7 +9,7 @@ from evennia.objects.objects import DefaultCharacter
 from twisted.internet.defer import Deferred, inlineCallbacks
 
 from evennia_ai.errors import BadRecord, NothingDone
-from evennia_ai.game.perception import objects_named_in
+from evennia_ai.game.perception import find_objects, objects_named_in
 from evennia_ai.messages import CLAIMED, ChatMessage
 from evennia_ai.policy.audience import of_records
 from evennia_ai.policy.compaction.unverified_claims import takes_for_program
@@ -71,6 +71,14 @@ def recall_result(
     heard_by = context.audience if binds else None
     known = of_records(records)
     return ToolResult(DONE, text, heard_by, read=tuple(read), authors=known, quotes_log=True)
+
+
+def only_asker(context: ToolContext) -> Any:
+    """Return the one person who is answered; raises NothingDone."""
+    people = find_objects(sorted(context.askers))
+    if len(people) != 1:
+        raise NothingDone("Several people ask you. Answer one of them first.")
+    return people[0]
 
 
 def sources_of(context: ToolContext) -> dict[str, Any]:
@@ -141,16 +149,21 @@ def note_asked(
     for record in store.every():
         if not set(record["source_seqs"]).isdisjoint(seqs):  # asked again, or by a tool
             return words_of(record)
-    spoken = [without_address(heard_words(m["content"]), context.assistant.name) for m in lines]
-    texts = dict.fromkeys(part.strip() for line in spoken for part in (line, *sentences(line)))
     context = replace(context, speakers=context.askers, source_seqs=tuple(seqs), said_at=said_at)
     words = ""
     try:
-        words = yield note(context, [*texts][:MOST_TEXTS])
+        words = yield note(context, texts_of(context, lines))
     except NothingDone as error:
         if why := str(error):
             add_reason(filter(None, [m["metadata"].get("event_id") for m in lines]), why)
     return words
+
+
+def texts_of(context: ToolContext, lines: Iterable[ChatMessage]) -> list[str]:
+    """Return lines to the character and their sentences, without its name that calls it."""
+    spoken = [without_address(heard_words(m["content"]), context.assistant.name) for m in lines]
+    texts = dict.fromkeys(part.strip() for line in spoken for part in (line, *sentences(line)))
+    return [*texts][:MOST_TEXTS]
 
 
 def calls_another(words: str, character: Any) -> bool:

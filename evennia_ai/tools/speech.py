@@ -1,9 +1,10 @@
 """Tools to speak, whisper and emote. Private words never reach others (P9)."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from django.utils.translation import gettext
+from evennia.objects.models import ObjectDB
 from pydantic import BaseModel
 
 from evennia_ai.errors import NothingDone
@@ -17,11 +18,13 @@ from evennia_ai.policy.conversation.tool_call_rules import FINAL, ONCE
 from evennia_ai.policy.records.record import Record
 from evennia_ai.policy.sanitize import spoken_words
 from evennia_ai.ports import RecordStore, ToolContext, ToolResult
-from evennia_ai.store.transactions import brief_transaction
+from evennia_ai.store.transactions import brief_transaction, store_errors
 from evennia_ai.tools.base import tool
 from evennia_ai.tools.registry import note_circumstances
 from evennia_ai.tools.tool_relevance import is_in_company
 from evennia_ai.turn.tool_executor import DONE
+
+LOOK_S = 30.0  # at most, while something is to tell: the world's clock may have been set
 
 
 class TextArguments(BaseModel):
@@ -129,6 +132,36 @@ def speak(context: ToolContext, text: str, **manner: Any) -> None:
             )
     finally:
         character.ndb.ai_utterance = None
+
+
+def keep_looking(character: Any, kind: str, look: Callable[[Any], float | None]) -> None:
+    """Let code look soon at a character with a mind, and then whenever it says, in seconds.
+
+    ``kind`` is that of the records which say what is to do. Nobody is looked at while the service
+    takes no words.
+    """
+
+    def look_again() -> float | None:
+        mind = getattr(character, "ai_mind", None) if character.pk else None
+        if mind is None:
+            return None
+        with store_errors():
+            return look(character) if mind.services.accepting else LOOK_S
+
+    if mind := getattr(character, "ai_mind", None):
+        mind.services.timer.keep((kind, character.id), 0.0, look_again)
+
+
+def look_at_all(services: Any, kinds: Iterable[str], attend: Callable[[Any], object]) -> None:
+    """Attend to each character with records of some kinds, for what earlier processes left."""
+
+    def look() -> None:
+        with store_errors():
+            rows = ObjectDB.objects.filter(db_attributes__db_attrtype__in=kinds)
+            for character in rows.distinct():
+                attend(character)
+
+    services.timer.keep(kinds, 0.0, look)
 
 
 def tell_once(store: RecordStore, record: Record, words: str, person: Any, **changes: Any) -> None:

@@ -11,7 +11,7 @@ from evennia_ai.contrib.letters.ailetters import CmdAILetters
 from evennia_ai.contrib.letters.leave_message import (
     agreed_words,
     leave_message,
-    requests_in,
+    may_leave_message,
     take_message,
 )
 from evennia_ai.contrib.letters.letter_records import Letters, LetterSettings, attend, begin
@@ -21,7 +21,7 @@ from evennia_ai.policy.audience import KnownLine, of_record
 from evennia_ai.policy.records.record import is_known_to
 from evennia_ai.ports import MindContext, RecordStore, ToolContext
 from evennia_ai.scheduling import Coroutine
-from evennia_ai.tools.memory_sources import lines_to, note_asked
+from evennia_ai.tools.memory_sources import lines_to, note_asked, texts_of
 
 LABEL = "Messages"
 MOST_SHOWN = 6
@@ -71,13 +71,14 @@ class LettersExtension(Extension):
     def before_tool_call(
         self, context: ToolContext, tool: Tool, arguments: BaseModel
     ) -> Allow | Deny:
-        """Refuse the stand-in's walk for a line that names somebody elsewhere: it may be an errand.
+        """Refuse the stand-in's walk for a line that leaves a message, which is noted later.
 
-        What such a line leaves, as in "run tell Ann that the square burns", is noted later.
+        Such a line is "run tell Ann that the square burns".
         """
-        is_walk = tool.name == "move" and not context.assistant.profile.has_model
-        lines = (message["content"] for message in lines_to(context) if is_walk)
-        return Deny(STAYS) if any(requests_in([*lines], context.character)) else Allow()
+        if tool.name != "move" or context.assistant.profile.has_model:
+            return Allow()
+        texts = texts_of(context, lines_to(context))
+        return Deny(STAYS) if may_leave_message(context, texts) else Allow()
 
     @inlineCallbacks
     def revise_speech(self, context: ToolContext, words: str) -> Coroutine[Revision]:

@@ -5,7 +5,7 @@ text, without that name, with examples; without one, nothing is read.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -21,13 +21,7 @@ from evennia_ai.contrib.letters.letter_records import KEPT, Letters, LetterSetti
 from evennia_ai.errors import NothingDone
 from evennia_ai.extension import tool
 from evennia_ai.game.client_text import clean_output
-from evennia_ai.game.perception import (
-    all_named,
-    asked_for,
-    find_objects,
-    listening_objects,
-    objects_named_in,
-)
+from evennia_ai.game.perception import all_named, asked_for, listening_objects, objects_named_in
 from evennia_ai.game.texts import text
 from evennia_ai.memory.remote_vectors import kinds_in
 from evennia_ai.policy.facts.terms import without_names
@@ -37,7 +31,7 @@ from evennia_ai.ports import ToolContext
 from evennia_ai.scheduling import Coroutine
 from evennia_ai.store.names import names_of, own_name
 from evennia_ai.store.transactions import brief_transaction
-from evennia_ai.tools.memory_sources import content_of, heard, sources_of, store_record
+from evennia_ai.tools.memory_sources import content_of, heard, only_asker, sources_of, store_record
 
 MOST_CHARS = 400
 LETTER, OTHER = "letter", "other"
@@ -71,20 +65,18 @@ def add_letter(context: ToolContext, words: str, receiver: Any) -> Coroutine[Rec
     Fails with NothingDone. Only its sender and its receiver know it.
     """
     character, settings = context.character, context.assistant.config.part(LetterSettings)
-    senders, store = find_objects(sorted(context.askers)), Letters.of(character)
-    if len(senders) != 1:
-        raise NothingDone("Several people ask you. Answer one of them first.")
+    sender, store = only_asker(context), Letters.of(character)
     content = content_of(context, words, MOST_CHARS)
     yield store.load(context.assistant.services.slices.put)
     if is_reached(store.open(), context.causes, settings.person_letters):
         raise NothingDone("You have enough messages of theirs to pass on.")
-    whose = {"entity": receiver.dbref, "source_entity": senders[0].dbref}
+    whose = {"entity": receiver.dbref, "source_entity": sender.dbref}
     fields = {**sources_of(context), **whose, "audience": [*whose.values()]}
     number: str = yield store_record(context, lambda: store.add(content, **fields))
     if settings.letters_by_mail and not getattr(receiver, "assistant", None):
         with brief_transaction(characters=[character.id]):
             store.update(number, state=KEPT)
-            header = f"From {own_name(senders[0])}"
+            header = f"From {own_name(sender)}"
             mail = create.create_message(character, clean_output(content), receiver, header=header)
             mail.tags.add("new", category="mail")
     attend(character)
@@ -111,15 +103,33 @@ def find_receiver(context: ToolContext, name: str) -> Any:
 # --- what a line asks for, without the tool -------------------------------------------------------
 
 
-def requests_in(texts: Sequence[str], character: Any) -> Iterator[tuple[str, str, str]]:
-    """Yield the texts that name somebody who is not here, with the name and how it is spelled."""
-    here = {character, *listening_objects(character)}
+def requests_in(texts: Sequence[str], character: Any) -> dict[str, tuple[str, str, str]]:
+    """Return the texts that name somebody who is not here, by what they are without that name.
+
+    Each is with the one's name and how it is spelled.
+    """
+    here, requests = {character, *listening_objects(character)}, dict[str, tuple[str, str, str]]()
     for words in texts:
         named = objects_named_in(words).items()
         away = [it for it in named if isinstance(it[0], DefaultCharacter) and it[0] not in here]
         if away:  # "Ann's brother Bob" is Bob
             obj, spelled = min(away, key=lambda item: f"{item[1]}'s" in words)
-            yield words, obj.key, spelled
+            requests[without_names(words, [spelled])] = (words, obj.key, spelled)
+    return requests
+
+
+def may_leave_message(context: ToolContext, texts: Sequence[str]) -> bool:
+    """Return False if no text leaves a message; while the embedder is late, one may."""
+    services: Any = context.assistant.services
+    kinds, requests = kinds_in(EXAMPLES, services.nearness), requests_in(texts, context.character)
+    if requests:  # a local embedder is never late
+        services.nearness.prepare(services, [*requests, *kinds.examples])
+    judged = [kinds.scores(compared, services.nearness.cosines) for compared in requests]
+    return any(is_message(scores) if scores else services.embedder for scores in judged)
+
+
+def is_message(scores: Mapping[str, float]) -> bool:
+    return scores[LETTER] >= scores[OTHER] + UNSURE
 
 
 @inlineCallbacks
@@ -129,8 +139,7 @@ def take_message(context: ToolContext, texts: Sequence[str]) -> Coroutine[str]:
     Fails with NothingDone.
     """
     services: Any = context.assistant.services
-    kinds, items = kinds_in(EXAMPLES, services.nearness), requests_in(texts, context.character)
-    requests = {without_names(item[0], [item[2]]): item for item in items}
+    kinds, requests = kinds_in(EXAMPLES, services.nearness), requests_in(texts, context.character)
     if not requests:
         return ""
     can_tell = yield kinds.prepare(services, [*requests])
@@ -141,7 +150,7 @@ def take_message(context: ToolContext, texts: Sequence[str]) -> Coroutine[str]:
     likeliest = 0.0
     for compared, (words, name, spelled) in requests.items():
         scores = kinds.scores(compared, services.nearness.cosines)
-        if scores[LETTER] >= scores[OTHER] + UNSURE:
+        if is_message(scores):
             receiver = find_receiver(context, name)
             message = yield find_message(services, words, spelled)
             letter = yield add_letter(context, message, receiver)

@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
-from evennia.objects.models import ObjectDB
-
 from evennia_ai.config import setting
 from evennia_ai.config.declared import Bounds
 from evennia_ai.game.perception import display_name, listening_objects
@@ -20,10 +18,8 @@ from evennia_ai.ports import RecordStore
 from evennia_ai.ports.records import anew
 from evennia_ai.store.names import list_names
 from evennia_ai.store.personal_data import STORES
-from evennia_ai.store.transactions import store_errors
-from evennia_ai.tools.speech import tell_once
+from evennia_ai.tools.speech import LOOK_S, keep_looking, look_at_all, tell_once
 
-LOOK_S = 30.0  # at most, while there are letters: who enters the game makes no noise
 FORMER = "ai_promises"  # where the extension `promises` kept letters before this one was
 OPEN, KEPT = "open", "kept"  # kept: told, or sent by mail
 MOST_OVER = 60  # that a character keeps
@@ -84,14 +80,10 @@ class Letters(RecordStore):
 def begin(services: Any) -> None:
     """Look for what earlier processes left to tell."""
 
-    def look() -> None:
-        with store_errors():
-            kept = {"db_attributes__db_attrtype__in": (Letters.kind, FORMER)}
-            for character in ObjectDB.objects.filter(**kept).distinct():
-                work = partial(take_over, character)
-                services.timer.keep((FORMER, character.id), 0.0, work)
+    def attend_first(character: Any) -> None:
+        services.timer.keep((FORMER, character.id), 0.0, partial(take_over, character))
 
-    services.timer.keep(Letters.kind, 0.0, look)
+    look_at_all(services, (Letters.kind, FORMER), attend_first)
 
 
 def take_over(character: Any) -> None:
@@ -107,25 +99,19 @@ def take_over(character: Any) -> None:
 
 def attend(character: Any) -> None:
     """Look soon whom a character can tell a letter, and from then on while it has some."""
-    if mind := getattr(character, "ai_mind", None):
-        work = partial(deliver, character)
-        mind.services.timer.keep((Letters.kind, character.id), 0.0, work)
+    keep_looking(character, Letters.kind, deliver)
 
 
 def deliver(character: Any) -> float | None:
     """Tell the letters for those who are here; returns the seconds until the next look."""
-    mind = getattr(character, "ai_mind", None) if character.pk else None
-    if mind is None:
-        return None
-    with store_errors():
-        store = Letters.of(character)
-        if mind.services.accepting and mind.status.may_think() and not mind.sleep.is_asleep:
-            people = {person.dbref: person for person in listening_objects(character)}
-            for letter in [*store.open()]:
-                person = people.get(letter["entity"])
-                if person and character.dbref not in getattr(person, "muted_assistants", ()):
-                    tell(character, person, letter)
-        return LOOK_S if any(store.open()) else None
+    store, mind = Letters.of(character), character.ai_mind
+    if mind.status.may_think() and not mind.sleep.is_asleep:
+        people = {person.dbref: person for person in listening_objects(character)}
+        for letter in [*store.open()]:
+            person = people.get(letter["entity"])
+            if person and character.dbref not in getattr(person, "muted_assistants", ()):
+                tell(character, person, letter)
+    return LOOK_S if any(store.open()) else None
 
 
 def tell(character: Any, person: Any, letter: Record) -> None:

@@ -16,7 +16,6 @@ from evennia_ai.contrib.promises.promise_records import (
     Promises,
     PromiseSettings,
     due_words,
-    is_promise,
 )
 from evennia_ai.extension import EntryReader, Extension, Revision, Tool
 from evennia_ai.messages import Audience
@@ -25,6 +24,7 @@ from evennia_ai.policy.records.record import is_known_to
 from evennia_ai.ports import MindContext, RecordStore, ToolContext
 from evennia_ai.scheduling import Coroutine
 from evennia_ai.tools.memory_sources import note_asked
+from evennia_ai.tools.speech import look_at_all
 
 LABEL = "Promises"
 MOST_SHOWN = 6
@@ -63,7 +63,7 @@ class PromisesExtension(Extension):
         store = Promises.of(around.character)
         known = [
             record
-            for record in store.told(filter(is_promise, store.every()))
+            for record in store.told(store.promises())
             if record["entity"] in audience and is_known_to(record, audience)
         ]
         for record in known[-MOST_SHOWN:]:
@@ -86,7 +86,7 @@ class PromisesExtension(Extension):
 
     def _begin(self, sender: Any, **_signal: Any) -> None:
         if sender is self._services:
-            keeper.begin(sender)
+            look_at_all(sender, (Promises.kind,), keeper.attend)
 
     def _meet(self, character: Any, **_signal: Any) -> None:
         keeper.attend(character)  # it may be walking just now

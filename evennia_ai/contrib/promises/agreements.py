@@ -26,7 +26,7 @@ from evennia_ai.contrib.promises.promise_records import (
 from evennia_ai.contrib.promises.when import FORMS, MARK, find_time
 from evennia_ai.errors import NothingDone
 from evennia_ai.extension import tool
-from evennia_ai.game.perception import asked_for, find_objects, known_names, objects_named_in
+from evennia_ai.game.perception import asked_for, known_names, objects_named_in
 from evennia_ai.game.texts import text
 from evennia_ai.memory.remote_vectors import kinds_in
 from evennia_ai.policy.conversation.requested_acts import ANSWERS, grants
@@ -38,7 +38,7 @@ from evennia_ai.policy.texts import sentences
 from evennia_ai.ports import ToolContext
 from evennia_ai.scheduling import Coroutine
 from evennia_ai.store.names import own_name
-from evennia_ai.tools.memory_sources import content_of, sources_of, store_record
+from evennia_ai.tools.memory_sources import content_of, only_asker, sources_of, store_record
 
 BAD_TIME = f"That is no time to come. Give 'when' in one of these forms: {FORMS}."
 MOST_CHARS, LATEST, MOST_WORDS = 400, 4, 12  # of a line, messages, and words in a language
@@ -98,7 +98,7 @@ def add_promise(  # what a promise consists of
     Only one of the character's own that has a place is an appointment. It takes the place of a
     ``former`` one, if that is given. Fails with NothingDone.
     """
-    character, mind, other = context.character, context.assistant, partner_of(context)
+    character, mind, other = context.character, context.assistant, only_asker(context)
     store, settings = Promises.of(character), mind.config.part(PromiseSettings)
     words = f"{former['content']} {what}" if former else what
     content, clock = content_of(context, words, MOST_CHARS), mind.world_clock
@@ -127,14 +127,6 @@ def add_promise(  # what a promise consists of
         record = store.require(number)
     attend(character)
     return record
-
-
-def partner_of(context: ToolContext) -> Any:
-    """Return the one person whom a promise concerns: who is answered. Raises NothingDone."""
-    people = find_objects(sorted(context.askers))
-    if len(people) != 1:
-        raise NothingDone("Several people ask you. Answer one of them first.")
-    return people[0]
 
 
 # --- what a line and its answer agree on, without the tool ----------------------------------------
@@ -234,7 +226,7 @@ def agree(context: ToolContext, lines: Sequence[str], reply: str) -> Coroutine[s
             why_not = why_not or NO_PROMISE * (likeliest >= WORTH_TELLING)
             continue
         if kind == MEETING and not (has_model or item.place):
-            return text("promise_nowhere", name=own_name(partner_of(context)))
+            return text("promise_nowhere", name=own_name(only_asker(context)))
         is_theirs = kind == THEIRS and bool(item.former or not item.is_own)
         if item.is_own or is_theirs or is_granted or not has_model:
             place = item.place if kind != THEIRS or is_theirs else None
@@ -247,7 +239,7 @@ def agree(context: ToolContext, lines: Sequence[str], reply: str) -> Coroutine[s
 
 def just_agreed(context: ToolContext) -> list[Record | None]:
     """Return the open promise that the latest lines made with who is answered, if any, and None."""
-    other, latest = partner_of(context).dbref, context.assistant.log.view()[-2 * LATEST :]
+    other, latest = only_asker(context).dbref, context.assistant.log.view()[-2 * LATEST :]
     seqs = {message["metadata"]["seq"] for message in latest}
     open_ones = [item for item in Promises.of(context.character).open() if item["entity"] == other]
     return [*[item for item in open_ones if not seqs.isdisjoint(item["source_seqs"])][-1:], None]
@@ -268,5 +260,5 @@ def agreed_words(context: ToolContext, record: Record) -> str:
     """Return how the stand-in says what was noted, "" for a model, which has said it."""
     due = due_words(record, context.assistant.world_clock)
     what = f"{due}." if record["place"] else f'"{record["content"]}"'
-    agreed = text("promise_agreed", name=own_name(partner_of(context)), what=what)
+    agreed = text("promise_agreed", name=own_name(only_asker(context)), what=what)
     return "" if context.assistant.profile.has_model else agreed

@@ -2,7 +2,7 @@
 
 from evennia_ai.commands.common import AICommand
 from evennia_ai.commands.rendering import seen_lines
-from evennia_ai.contrib.promises.promise_records import THEIRS, Promises, due_words, is_promise
+from evennia_ai.contrib.promises.promise_records import THEIRS, Promises, due_words
 from evennia_ai.game.client_text import clean_output
 from evennia_ai.game.world_clock import clock_words
 from evennia_ai.policy.records.record import Record
@@ -32,8 +32,7 @@ class CmdAIPromises(AICommand):
 
     def run(self) -> None:
         self.find_assistant(self.lhs)
-        every = [*filter(is_promise, Promises.of(self.script.character).all())]
-        lines = seen_lines(self.reader, every, self.line)
+        lines = seen_lines(self.reader, Promises.of(self.script.character).promises(), self.line)
         if lines:
             lines.append(
                 f"|xTimes by {clean_output(clock_words(self.services.world_clock), 120)}.|n"

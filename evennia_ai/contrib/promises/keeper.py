@@ -7,22 +7,9 @@ restart goes on from there. What is told, and that it was told, is one transacti
 import math
 import re
 from collections import deque
-from functools import partial
 from typing import Any
 
-from evennia.objects.models import ObjectDB
-
-from evennia_ai.contrib.promises.promise_records import (
-    ASKED,
-    FAILED,
-    KEPT,
-    MISSED,
-    OPEN,
-    REMINDED,
-    THEIRS,
-    Promises,
-    appointments_of,
-)
+from evennia_ai.contrib.promises.promise_records import OPEN, THEIRS, Promises, appointments_of
 from evennia_ai.game.perception import display_name, find_object, known_names, listening_objects
 from evennia_ai.game.texts import text
 from evennia_ai.policy.records.record import Record
@@ -30,47 +17,27 @@ from evennia_ai.policy.texts import plain_words
 from evennia_ai.signals import deed_done
 from evennia_ai.store.attributes import write_attribute
 from evennia_ai.store.names import own_name
-from evennia_ai.store.transactions import store_errors
-from evennia_ai.tools.speech import tell_once
+from evennia_ai.tools.speech import LOOK_S, keep_looking, tell_once
 
 FOLLOWING = "ai_following"
 MOST_PLACES = 300  # that a search for a way looks at
 STEP_S = 2.0  # between two exits
-LOOK_S = 30.0  # at most, while something is due: the world's clock may have been set
 EARLY_S, AHEAD_S = 300.0, 60.0  # of the world, and of real time for thirty exits
+KEPT, MISSED, FAILED, REMINDED, ASKED = "kept", "missed", "failed", "reminded", "asked"
 DEEDS = {KEPT: "promise kept", MISSED: "promise broken"}  # of the other
-
-
-def begin(services: Any) -> None:
-    """Look for what earlier processes left to do."""
-
-    def look() -> None:
-        with store_errors():
-            rows = ObjectDB.objects.filter(db_attributes__db_attrtype=Promises.kind)
-            for character in rows.distinct():
-                attend(character)
-
-    services.timer.keep(Promises.kind, 0.0, look)
 
 
 def attend(character: Any) -> None:
     """Look at a character soon, and from then on while something is to do or to tell."""
-    if mind := getattr(character, "ai_mind", None):
-        mind.services.timer.keep((Promises.kind, character.id), 0.0, partial(look_at, character))
+    keep_looking(character, Promises.kind, look_at)
 
 
 def look_at(character: Any) -> float | None:
     """Do what a character must do now; returns the seconds until the next look."""
-    mind = getattr(character, "ai_mind", None) if character.pk else None
-    if mind is None:
-        return None
-    with store_errors():
-        wait_s = LOOK_S
-        if mind.services.accepting:
-            close_late(character)
-            tell_those_here(character)
-            wait_s = go(character)
-        return wait_s if Promises.of(character).active() else None
+    close_late(character)
+    tell_those_here(character)
+    wait_s = go(character)
+    return wait_s if Promises.of(character).active() else None
 
 
 def close_late(character: Any) -> None:
@@ -93,7 +60,11 @@ def tell_those_here(character: Any) -> None:
         end = state_when_told(character, record) if person else None
         if end and character.dbref not in getattr(person, "muted_assistants", ()):
             tell_deed(character, record, end)
-            tell(character, person, record, end)
+            values = {"name": display_name(person, character), "what": f'"{record["content"]}"'}
+            if end == FAILED:
+                values["reason"] = text(f"promise_{record['reason']}")
+            words = text("promise_here" if end == KEPT else f"promise_{end}", **values)
+            tell_once(Promises.of(character), record, words, person, state=end, told=True)
 
 
 def state_when_told(character: Any, record: Record) -> str | None:
@@ -107,14 +78,6 @@ def state_when_told(character: Any, record: Record) -> str | None:
     if now < record["due"]:
         return None
     return ASKED if record["kind"] == THEIRS else REMINDED
-
-
-def tell(character: Any, person: Any, record: Record, end: str) -> None:
-    values = {"name": display_name(person, character), "what": f'"{record["content"]}"'}
-    if end == FAILED:
-        values["reason"] = text(f"promise_{record['reason']}")
-    words = text("promise_here" if end == KEPT else f"promise_{end}", **values)
-    tell_once(Promises.of(character), record, words, person, state=end, told=True)
 
 
 def tell_deed(character: Any, record: Record, state: str) -> None:

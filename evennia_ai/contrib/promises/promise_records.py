@@ -1,6 +1,5 @@
 """Promises and appointments as records on the character: ``Promises.of(character)``."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -12,8 +11,7 @@ from evennia_ai.ports.records import anew
 from evennia_ai.ports.world import WorldClock
 
 OWN, THEIRS, LETTER = "own", "theirs", "letter"
-OPEN, KEPT, MISSED, FAILED = "open", "kept", "missed", "failed"
-REMINDED, ASKED = "reminded", "asked"
+OPEN = "open"
 MOST_OVER = 60  # that a character keeps
 SAME_S = 60.0  # of the world; appointments nearer than this are one
 
@@ -52,11 +50,6 @@ class Promise(BaseRecord):
     texts: ClassVar[tuple[str, ...]] = ("content", "where")
 
 
-def is_promise(record: Record) -> bool:
-    """Return False for a letter, which an older version kept here, and `letters` takes over."""
-    return bool(record["kind"] != LETTER)
-
-
 def is_active(record: Record) -> bool:
     """Return True if something is still to be done, or to be told."""
     return record["state"] == OPEN or not record["told"] or bool(record["back"])
@@ -77,20 +70,23 @@ class Promises(RecordStore):
         """
         named = {**fields, "id": self.next_id, "content": content, "made": self.now()}
         new = make_record(Promise, named)
-        same = next((item for item in self.open() if is_same(item, new)), None)
-        if same:
-            return str(same["id"])
+        for item in self.open():
+            if is_same(item, new):
+                return str(item["id"])
         over = [item["id"] for item in self.every() if not is_active(item)]
         self.change(dict.fromkeys(over[:-MOST_OVER]), new)
         return str(new["id"])
 
-    def open(self) -> Iterator[Record]:
-        return (item for item in self.every() if item["state"] == OPEN and is_promise(item))
+    def promises(self) -> list[Record]:
+        """Return all but letters, which an older version kept here, and `letters` takes over."""
+        return [item for item in self.every() if item["kind"] != LETTER]
+
+    def open(self) -> list[Record]:
+        return [item for item in self.promises() if item["state"] == OPEN]
 
     def active(self) -> list[Record]:
         """Return the records with something to do or to tell, the earliest due first."""
-        active = filter(is_active, filter(is_promise, self.every()))
-        return sorted(active, key=lambda item: item["due"])
+        return sorted(filter(is_active, self.promises()), key=lambda item: item["due"])
 
 
 def is_same(record: Record, other: Record) -> bool:

@@ -91,9 +91,15 @@ def test_an_errand_to_somebody_is_a_message_and_no_walk(with_stand_in, game, ann
         game.run(5)
         assert mira.location is tavern and "I will tell Old Otto." in ann.last(), line
     assert len(with_stand_in.letters()) == 2
-    ann.do("say Mira, go to the square.")
-    game.run(5)
-    assert mira.location is with_stand_in.square
+    for line in (
+        "go to the square, Old Otto is there",
+        "go to the square.",
+        "walk to the square, I saw Old Otto there",
+    ):
+        mira.move_to(tavern, quiet=True)
+        ann.do(f"say Mira, {line}")
+        game.run(5)
+        assert mira.location is with_stand_in.square, (line, ann.last())
 
 
 def test_while_the_embedder_is_late_the_stand_in_does_not_say_that_it_carries_none(
