@@ -114,7 +114,6 @@ def told_gifts(view: StandInView, text: str, topic: str) -> str:
     return view.listing(key, "gave_none", things, other=view.called(giver))
 
 
-Handler = Callable[[StandInView, str, str], str]
 MOST_LISTED, MOST_WARES, MOST_TOPICS = 5, 12, 2  # things that are named
 REACTED = 0.4  # least likeness to an example of a statement
 ASK_ALL = frozenset({"wares", "price", "food", "drink", "buy"})  # of a keeper: all that it sells
@@ -153,9 +152,8 @@ def answer(view: StandInView, text: str) -> str:
     near = text in view.scene.vectors or not language.finds("yes_no", text)
     if not reply and asks and intent.say and near and not view.is_foreign:
         # A phrase of a kind tells less than what surely is about the question.
-        reply = view.best(
-            view.find(text, view.of({*KNOWN} - {"seen"}), sure=not view.scene.vectors)
-        )
+        sure = not view.scene.vectors or intent.key == "wares"
+        reply = view.best(view.find(text, view.of({*KNOWN} - {"seen"}), sure=sure))
     if reply:
         return reply
     if not intent.say:
@@ -371,7 +369,7 @@ def _here(view: StandInView, text: str, topic: str, key: str) -> str:
 
 
 _is_there = partial(_where_is, none="have_none")
-HANDLERS: dict[str, Handler] = {
+HANDLERS: dict[str, Callable[[StandInView, str, str], str]] = {
     "greet": _greet, "buys": lambda view, *_: view.phrase("buys_some") if "buy" in view.scene.tools else "",
     "where": _where, "place_name": _where, "seen_there": partial(_here, key="here"), "done_it": _done_it,
     "ask_self": _identity, "ask_goal": _goal,

@@ -21,7 +21,6 @@ OTHERS = frozenset(
     "greet farewell ask_self who_here where exits way_to task ask_feeling recall_name recall_all wares".split()
 )
 RECENT = 6  # lines, within which what anybody spoke of is meant
-OFFERED = 2  # the last answers to a speaker, one of which makes them an offer
 NEAREST = 2  # examples of a kind that a line is compared with
 BETWEEN = 2  # most words between a number and what it counts
 ASKS = frozenset({"price", "about"})  # kinds of questions
@@ -84,9 +83,12 @@ def read_deal(view: StandInView, text: str) -> Deal:
     rows, free = _named(view, text)
     is_gone = not rows and bool(match_name(text, view.transcript.sold))
     before = _discussed(view, text)
-    answers = " ".join(view.transcript.answers_to(view.speaker)[-OFFERED:])
+    answers = " ".join(view.transcript.answers_to(view.speaker)[-1:])
     is_told = any(str(number) in answers for number in free)
-    least = -1.0 if rows or is_gone else 0.0 if is_told else NUMBERED if free else TRADED
+    # "Which tooth hurt?" is about no tooth powder, "the brass one" of two lamps is about it.
+    heads = stems_of(plain_words(name)[-1] for names in rows for name in names)
+    is_sure = is_gone or (rows and before.wares) or not heads.isdisjoint(stems_of([text]))
+    least = -1.0 if is_sure else 0.0 if is_told else NUMBERED if free else TRADED
     kind = _kind(view, text, least)
     kind = "other" if kind == "about" and not view.language.asks(text) else kind
     if is_gone and kind in GONE:
@@ -114,7 +116,7 @@ def _counted(view: StandInView, deal: Deal, text: str, numbers: Sequence[int]) -
     kind, wares, goods = deal.kind, deal.wares, view.transcript.goods
     each = {name: number_in(goods.get(name, "")) for name in wares}
     have, total = wares_of(view), sum(each[name] for name in wares)
-    answered = " ".join(view.transcript.answers_to(view.speaker)[-OFFERED:])
+    answered = " ".join(view.transcript.answers_to(view.speaker)[-1:])
     bids = view.language.pattern("patterns", "bid").search(text) and kind == "order"
     if bids and numbers and {total, *each.values()}.isdisjoint(numbers):
         return replace(deal, kind="haggle")
@@ -175,7 +177,7 @@ def _discussed(view: StandInView, text: str) -> Deal:
     now = list(takewhile(lambda part: part != text, view.sentences))
     points = view.language.finds("points_back", text)
     answers = view.transcript.answers_to(view.speaker)
-    before = view.talk_before if points else answers[-OFFERED:]
+    before = view.talk_before if points else answers[-1:]
     for line in [*before, *now][: -RECENT - 1 : -1]:
         rows, free = _named(view, line)
         wares = tuple(name for names in rows for name in names for _ in range(rows[names] or 1))
@@ -196,9 +198,10 @@ def _kind(view: StandInView, text: str, least: float) -> str:
             row = [float(own @ vectors[text]) for text in texts if text in vectors]
             fits[kind] = mean_of_highest(row, NEAREST)
         fits["refuse"] = -1.0 if view.language.asks(text) else fits.get("refuse", -1.0)
-        best = max(fits, key=fits.__getitem__, default="")
-        is_other = not is_named and view.asked_of(text)[0].key in OTHERS
-        return best if best and fits[best] >= least and not is_other else ""
+        best = max(fits, key=fits.__getitem__)
+        reacted = view.nearest_kind(text, "reactions", fits[best])  # "guess what they pay me"
+        is_other = bool(reacted) or view.asked_of(text)[0].key in OTHERS
+        return best if fits[best] >= least and (is_named or not is_other) else ""
     key, asks = view.language.key_of(text), view.language.asks(text)
     if key in KINDS:
         return KINDS[key]
@@ -237,8 +240,7 @@ def number_in(price: str) -> int:
     return int(next(iter(re.findall(r"\d+", price)), 0))
 
 
-# Kinds of sentences that ask for a shop's prices.
-PRICED = frozenset({"price", "wares", "buy", "food", "drink"})
+PRICED = frozenset({"price", "wares", "buy", "food", "drink"})  # kinds that ask for prices
 NO_WISH = frozenset(
     "nature inject crime threat insult authority story news keep_it recall_all said_by farewell "
     "bribe come_in gratis haggle price".split()

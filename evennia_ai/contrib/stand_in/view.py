@@ -28,9 +28,8 @@ SLOT = re.compile(r"\{(\w+)\}")
 BEFORE = 0.1  # that likeness to a line with the one before it counts less
 # Least likeness to an example of a kind, where patterns tell another, and where nothing is known.
 MEANT, SURELY, ALIKE = 0.5, 0.65, 0.42
-# Kinds that what is known of a place may be nearer than.
-PLACES = frozenset({"where", "exits", "ask_self"})
-OTHER = "other"  # key of examples of no kind
+PLACES = frozenset({"where", "exits", "ask_self"})  # kinds that what is known may be nearer than
+OTHER, MOST_WORDS = "other", 2  # key of examples of no kind; of a question only like "where?"
 LEAST_LETTERS, SPELLED = 4, 0.82  # of a misspelled word, and its likeness to the right one
 HALF, ALL_BUT = 0.5, 0.6  # of a rule's words that a text about it has, without and with an embedder
 # How much more the nearest to it must be like a question to be told, by its source; and how near
@@ -157,7 +156,9 @@ class StandInView:
         intent, topic = self.language.asked_of(text)
         is_known = intent.key in self.language.data.get("examples", {})
         key = self.nearest_kind(text, "examples", SURELY if is_known else MEANT)
-        if key == OTHER and intent.key == "where":  # "where do I work now?"
+        long = key == "where" != intent.key and len(self.language.content(text)) > MOST_WORDS
+        # "Where do I work now?", "What is the name of your village?", "What has rooms, but no door?"
+        if long or (key == OTHER and intent.key in ("where", "place_name")):
             return Intent(), ""
         same = key in ("", OTHER, intent.key)
         return (intent, topic) if same else (self.language.intent(key), "")
