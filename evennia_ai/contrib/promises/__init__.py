@@ -10,13 +10,8 @@ from evennia_ai import signals
 from evennia_ai.contrib.promises import keeper
 from evennia_ai.contrib.promises.agreements import agree, agreed_words, promise
 from evennia_ai.contrib.promises.aipromises import CmdAIPromises
-from evennia_ai.contrib.promises.promise_records import (
-    OPEN,
-    THEIRS,
-    Promises,
-    PromiseSettings,
-    due_words,
-)
+from evennia_ai.contrib.promises.promise_records import OPEN, THEIRS, Promises, PromiseSettings
+from evennia_ai.contrib.promises.when import due_words
 from evennia_ai.extension import EntryReader, Extension, Revision, Tool
 from evennia_ai.messages import Audience
 from evennia_ai.policy.audience import KnownLine, of_record

@@ -6,8 +6,8 @@ names, places and times, with examples; without one, nothing is read.
 
 import re
 from collections.abc import Mapping, Sequence
-from difflib import SequenceMatcher
 from functools import partial
+from itertools import chain, repeat
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -16,14 +16,8 @@ from pydantic import BaseModel, Field
 from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.contrib.promises.keeper import attend, place_in, ways_from
-from evennia_ai.contrib.promises.promise_records import (
-    OWN,
-    THEIRS,
-    Promises,
-    PromiseSettings,
-    due_words,
-)
-from evennia_ai.contrib.promises.when import FORMS, MARK, find_time
+from evennia_ai.contrib.promises.promise_records import OWN, THEIRS, Promises, PromiseSettings
+from evennia_ai.contrib.promises.when import FORMS, MARK, due_words, find_time
 from evennia_ai.errors import NothingDone
 from evennia_ai.extension import tool
 from evennia_ai.game.perception import asked_for, known_names, objects_named_in
@@ -40,7 +34,6 @@ from evennia_ai.scheduling import Coroutine
 from evennia_ai.store.names import own_name
 from evennia_ai.tools.memory_sources import content_of, only_asker, sources_of, store_record
 
-BAD_TIME = f"That is no time to come. Give 'when' in one of these forms: {FORMS}."
 MOST_CHARS, LATEST, MOST_WORDS = 400, 4, 12  # of a line, messages, and words in a language
 MEETING, CHANGE, MESSAGE, OTHER = "meeting", "change", "message", "other"
 EXAMPLES = Path(__file__).with_name("examples.toml")
@@ -49,7 +42,7 @@ THEN = "~"  # between what was agreed and what may change it
 UNSURE, UNPLACED = 0.15, 0.25  # how much surer it must be of a text, of one without a place
 CHANGED = 0.33  # how like a change a text must be that comes soon after what was agreed
 WORTH_TELLING = 0.4  # of ten lines that are none, none is told as misunderstood (at 0.2, five)
-MEANT, SPELLED = 0.64, 0.15  # how near words mean a place, and how much less spelling tells
+MEANT = 0.64  # how near words mean a place
 # Why nothing came of a line, for `aiwhy`.
 LATE = "not read as a promise: the embedder was late"
 NO_PROMISE = "not understood as a promise"
@@ -78,7 +71,7 @@ def promise(context: ToolContext, arguments: PromiseArguments) -> Coroutine[str]
     clock, place = context.assistant.world_clock, None
     moment = find_time(arguments.when, clock)
     if moment is None or not moment.is_all:
-        raise NothingDone(BAD_TIME)
+        raise NothingDone(f"That is no time to come. Give 'when' in one of these forms: {FORMS}.")
     if arguments.where:
         place, _said = place_in(arguments.where, context.character)
         if place is None:
@@ -95,8 +88,8 @@ def add_promise(  # what a promise consists of
 ) -> Coroutine[Record]:
     """Store a promise, due in the world's seconds, with its sources; fires with its record.
 
-    Only one of the character's own that has a place is an appointment. It takes the place of a
-    ``former`` one, if that is given. Fails with NothingDone.
+    Only one of its own that has a place is an appointment. A ``former`` one is changed to it.
+    Fails with NothingDone.
     """
     character, mind, other = context.character, context.assistant, only_asker(context)
     store, settings = Promises.of(character), mind.config.part(PromiseSettings)
@@ -170,25 +163,18 @@ def read_structure(
 
 @inlineCallbacks
 def place_meant(services: Any, words: str, character: Any) -> Coroutine[tuple[Any, str] | None]:
-    """Fire with the place that a text in another language names, and how; None for none.
-
-    That is near in spelling to its name, or in meaning by a multilingual embedder.
-    """
-    clock = services.world_clock
-    if is_english(words) or not find_time(words, clock) or place_in(words, character)[0]:
+    """Fire with the place that a text in another language means, and how; None for none."""
+    has_time = find_time(words, services.world_clock)
+    if is_english(words) or not has_time or place_in(words, character)[0]:
         return None
-    ways = ways_from(character)
-    names = {name: place for place in ways for name in known_names(place, character)}
+    names = {name: it for it in ways_from(character) for name in known_names(it, character)}
     parts = [*re.finditer(r"\w{4,}", words)][:MOST_WORDS]
     runs = {words[a.start() : b.end()] for n, a in enumerate(parts) for b in parts[n : n + 3]}
     yield services.nearness.prepare(services, [*map(str.lower, runs), *names])
-    surest = (MEANT, "", "")
-    for run in runs:
-        nears = services.nearness.cosines(run.lower(), [*names]) or [0.0] * len(names)
-        for near, name in zip(nears, names, strict=True):
-            like = SequenceMatcher(None, run.lower(), name) if run[0].lower() == name[0] else None
-            surest = max(surest, (max(near, like.ratio() - SPELLED if like else 0.0), run, name))
-    return (names[surest[2]], surest[1]) if surest[1] else None
+    cosines = services.nearness.cosines
+    nears = (zip(cosines(run.lower(), [*names]), repeat(run), names, strict=False) for run in runs)
+    _near, run, name = max(chain([(MEANT, "", "")], *nears))
+    return (names[name], run) if run else None
 
 
 @inlineCallbacks

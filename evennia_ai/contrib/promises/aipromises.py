@@ -2,7 +2,8 @@
 
 from evennia_ai.commands.common import AICommand
 from evennia_ai.commands.rendering import seen_lines
-from evennia_ai.contrib.promises.promise_records import THEIRS, Promises, due_words
+from evennia_ai.contrib.promises.promise_records import THEIRS, Promises
+from evennia_ai.contrib.promises.when import due_words
 from evennia_ai.game.client_text import clean_output
 from evennia_ai.game.world_clock import clock_words
 from evennia_ai.policy.records.record import Record
@@ -33,10 +34,8 @@ class CmdAIPromises(AICommand):
     def run(self) -> None:
         self.find_assistant(self.lhs)
         lines = seen_lines(self.reader, Promises.of(self.script.character).promises(), self.line)
-        if lines:
-            lines.append(
-                f"|xTimes by {clean_output(clock_words(self.services.world_clock), 120)}.|n"
-            )
+        clock = clean_output(clock_words(self.services.world_clock), LINE_CHARS)
+        lines += [f"|xTimes by {clock}.|n"] * bool(lines)
         self.msg("\n".join(lines) or f"{self.name} has no promises or appointments.")
 
     def line(self, record: Record) -> str:

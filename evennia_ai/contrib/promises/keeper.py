@@ -24,7 +24,7 @@ MOST_PLACES = 300  # that a search for a way looks at
 STEP_S = 2.0  # between two exits
 EARLY_S, AHEAD_S = 300.0, 60.0  # of the world, and of real time for thirty exits
 KEPT, MISSED, FAILED, REMINDED, ASKED = "kept", "missed", "failed", "reminded", "asked"
-DEEDS = {KEPT: "promise kept", MISSED: "promise broken"}  # of the other
+DEEDS = {KEPT: ("promise kept", "came"), MISSED: ("promise broken", "did not come")}  # of the other
 
 
 def attend(character: Any) -> None:
@@ -75,19 +75,14 @@ def state_when_told(character: Any, record: Record) -> str | None:
     if record["place"]:
         is_time = begins(character, record) <= now <= record["until"]
         return KEPT if is_time and character.location is place_of(record) else None
-    if now < record["due"]:
-        return None
-    return ASKED if record["kind"] == THEIRS else REMINDED
+    end = ASKED if record["kind"] == THEIRS else REMINDED
+    return end if now >= record["due"] else None
 
 
 def tell_deed(character: Any, record: Record, state: str) -> None:
-    """Tell other extensions, before it is noted, whether the other came to an appointment.
-
-    Its key counts once, so that a process that dies meanwhile loses nothing.
-    """
-    kind = DEEDS.get(state) if record["place"] and record["state"] == OPEN else None
-    if kind:
-        did = "came" if state == KEPT else "did not come"
+    """Tell other extensions whether the other came, before that is noted; its key counts once."""
+    if state in DEEDS and record["place"] and record["state"] == OPEN:
+        kind, did = DEEDS[state]
         deed_done.send_robust(
             character.assistant,
             character=character,

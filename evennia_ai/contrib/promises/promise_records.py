@@ -8,7 +8,6 @@ from evennia_ai.config.declared import Bounds
 from evennia_ai.policy.records.record import BaseRecord, Dbref, Record, Time, Words, make_record
 from evennia_ai.ports import RecordStore
 from evennia_ai.ports.records import anew
-from evennia_ai.ports.world import WorldClock
 
 OWN, THEIRS, LETTER = "own", "theirs", "letter"
 OPEN = "open"
@@ -70,8 +69,10 @@ class Promises(RecordStore):
         """
         named = {**fields, "id": self.next_id, "content": content, "made": self.now()}
         new = make_record(Promise, named)
+        parts = ("kind", "entity", "source_entity", "place", *["content"] * (not new["place"]))
         for item in self.open():
-            if is_same(item, new):
+            is_near = abs(item["due"] - new["due"]) < SAME_S
+            if is_near and all(item[part] == new[part] for part in parts):
                 return str(item["id"])
         over = [item["id"] for item in self.every() if not is_active(item)]
         self.change(dict.fromkeys(over[:-MOST_OVER]), new)
@@ -87,20 +88,6 @@ class Promises(RecordStore):
     def active(self) -> list[Record]:
         """Return the records with something to do or to tell, the earliest due first."""
         return sorted(filter(is_active, self.promises()), key=lambda item: item["due"])
-
-
-def is_same(record: Record, other: Record) -> bool:
-    """Return True for two records of one promise, or one appointment."""
-    names = ("kind", "entity", "source_entity", "place")
-    same = all(record[name] == other[name] for name in names)
-    says_same = record["place"] or record["content"].casefold() == other["content"].casefold()
-    return bool(same and says_same and abs(record["due"] - other["due"]) < SAME_S)
-
-
-def due_words(record: Record, clock: WorldClock) -> str:
-    """Return where and when a promise is due."""
-    when = clock.describe(clock.date(record["due"]))
-    return ", ".join(filter(None, (record["where"], when)))
 
 
 def appointments_of(character: Any) -> list[Record]:

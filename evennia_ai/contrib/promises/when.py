@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from evennia_ai.policy.facts.terms import with_digits
+from evennia_ai.policy.records.record import Record
 from evennia_ai.policy.retrieval.languages import WEEKDAYS
 from evennia_ai.policy.retrieval.time_expressions import UNITS, find_spans
 from evennia_ai.policy.texts import one_of
@@ -37,12 +38,9 @@ AFTER = re.compile(
     rf"(?(in)|(?:\s+(?:from (?:now|today)|hence)\b|(?=\s*(?:[,.;:!?]|\Z|(?:and|n)\b))))",
     re.I,
 )
-PAST = re.compile(
-    r"\b(?P<minutes>\d{1,2})(?: minutes?)? +(?P<side>past|to) +(?P<hour>\d{1,2})\b", re.I
-)
 # A bare number is an hour behind "at", or beside a named time (a mark), but not before a noun.
 MARK, FIRST_MARK, A_MARK = "¦", 0xE000, "[\ue000-\uf8ff]"
-BESIDE = re.compile(rf"\b{SPAN}\s+(?:(?P<before>before|vor)|after|past|nach) {A_MARK}", re.I)
+BESIDE = re.compile(rf"\b{SPAN}\s+(?:(?P<before>before|to|vor)|after|past|nach) {A_MARK}", re.I)
 HOUR = re.compile(
     r"(?P<at>\b(?:at|by|until|till|before|after|around|about|from|strikes|um|gegen|bis|ab|vor) |@ ?"
     rf"|{A_MARK}[ ,]*)?"
@@ -58,7 +56,6 @@ SMALL = frozenset(
     "bei bis vor der den de del du à".split()
 )
 MARKS = re.compile(rf"{A_MARK}(?:(?:[\s,]|{one_of('|'.join(SMALL))})*{A_MARK})*", re.I)
-REFUSED = re.compile(rf"\b(?:{TABLES['not']['not']}) (?:{one_of('|'.join(SMALL))} )*{A_MARK}", re.I)
 DAY, PART, TIME = "day", "part", "time"
 
 
@@ -74,12 +71,18 @@ class NamedTime(NamedTuple):
         return set(re.findall(r"\w+", self.rest.lower())) <= SMALL
 
 
+def due_words(record: Record, clock: WorldClock) -> str:
+    """Return where and when a promise is due."""
+    when = clock.describe(clock.date(record["due"]))
+    return ", ".join(filter(None, (record["where"], when)))
+
+
 def find_time(text: str, clock: WorldClock) -> NamedTime | None:
     """Return the time to come that a text names, None if it names none, or a past one.
 
-    Of several, that is the last one that is not refused, as in "not at noon".
+    Of several, as in "not at noon, at dusk", that is the last one.
     """
-    text = PAST.sub(as_clock, in_digits(text, clock))
+    text = in_digits(text, clock)
     if any(span.end <= SOME_DAY for span in find_spans(text, SOME_DAY)):
         return None
     now, a_day, after = clock.seconds(), clock.units["day"], AFTER.search(text)
@@ -87,9 +90,7 @@ def find_time(text: str, clock: WorldClock) -> NamedTime | None:
         rest = AFTER.sub(chr(FIRST_MARK), text, 1)
         return NamedTime(now + seconds_of(after, clock), MARKS.sub(MARK, rest))
     rest, marks = mark_times(text, clock)
-    last = dict[str, Any]()
-    for words in (rest, REFUSED.sub("", rest)):
-        last |= dict(marks[char] for char in words if char in marks)
+    last = dict(marks[char] for char in rest if char in marks)
     days, is_weekday = last.get(DAY, (None, False))
     match, part = last.get(TIME, (None, None))
     part = part or last.get(PART)
@@ -156,13 +157,6 @@ def seconds_of(match: re.Match[str], clock: WorldClock) -> float:
     """Return the world's seconds of a match of `SPAN`."""
     unit = next(clock.units[name] for name in TABLES["units"] if match[name])
     return float(match["number"]) * unit
-
-
-def as_clock(match: re.Match[str]) -> str:
-    """Return "30 past 6" as "6:30 o'clock"."""
-    minutes = int(match["minutes"]) * (1 if match["side"].lower() == "past" else -1)
-    hour, minute = divmod(60 * int(match["hour"]) + minutes, 60)
-    return f"{hour}:{minute:02d} o'clock"
 
 
 def is_spoken(match: re.Match[str]) -> bool:
