@@ -68,19 +68,17 @@ class CmdAIHistory(AICommand):
       aihistory/export <character> [= json or text] [, since <time>, ...]
       aihistory/export all = [json or text,] player <name> [, since <time>, ...]
 
-    Without a switch: the conversation. Page 1 is the newest page; in a page, the
-    newest message is the last. A message shows its number, its time, who spoke,
-    after > all others who heard it, and its tokens; its results follow, after =.
-    Whispers are marked (private); (aloud, kept private) marks a line that may
-    repeat one. Lines without a number wait, were only overheard, or expired.
+    Without a switch: the conversation, page 1 the newest. A message shows its
+    number, time, speaker, after > all others who heard it, its tokens and, after
+    =, its results. Lines without a number wait, were only overheard, or expired.
+    (private) is a whisper, (aloud, kept private) may repeat one.
 
-    Any filter can be left out, and each is a switch too. A time is 'yesterday
-    18:00', '2026-11-20', 'friday', '18:00' or '2 hours ago', in your own time
-    zone: |wstyle timezone = Europe/Berlin|n. A searched word may have other endings;
-    *hat also finds what.
+    Any filter can be left out, and each is a switch too. A time is '18:00',
+    'friday', '2026-11-20' or '2 hours ago', in your time zone: |wstyle timezone =
+    Europe/Berlin|n. A searched word may have other endings; *hat also finds what.
 
     Switches:
-      last - the newest lines, the newest first: 20 of them, or as many as you say
+      last - the newest lines, the newest first: 20, or as many as you say
       turns - what started each turn, its model calls, its acts, its outcome
       unanswered - lines without an answer, and why
       compactions, compaction - when messages were summarised; one summary
