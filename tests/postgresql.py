@@ -20,6 +20,7 @@ URL = "EVENNIA_AI_DATABASE_URL"
 FOLDER = "EVENNIA_AI_DATABASE_FOLDER"  # of the server's data, so that a test can stop the server
 # What is lost in a power failure does not matter to a test.
 FAST = ("fsync", "full_page_writes", "synchronous_commit")
+PATIENCE_S = 60  # with a server on a slow machine
 CACHE = "3GB"  # the tables of a benchmark; taken as it is filled
 
 
@@ -39,7 +40,7 @@ def running_server() -> Generator[str]:
             server.psql(f"ALTER SYSTEM SET shared_buffers = '{CACHE}'")
             server.cleanup()  # which only a start takes over
             server = get_server(os.environ[FOLDER], cleanup_mode="stop")
-            yield server.get_uri()
+            yield f"{server.get_uri()}&connect_timeout={PATIENCE_S}"
         finally:
             server.cleanup()
 
