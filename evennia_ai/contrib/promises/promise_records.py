@@ -69,10 +69,11 @@ class Promises(RecordStore):
         """
         named = {**fields, "id": self.next_id, "content": content, "made": self.now()}
         new = make_record(Promise, named)
-        parts = ("kind", "entity", "source_entity", "place", *["content"] * (not new["place"]))
+        parts = ("kind", "entity", "source_entity", "place")
         for item in self.open():
             is_near = abs(item["due"] - new["due"]) < SAME_S
-            if is_near and all(item[part] == new[part] for part in parts):
+            says_same = new["place"] or item["content"].casefold() == new["content"].casefold()
+            if is_near and says_same and all(item[part] == new[part] for part in parts):
                 return str(item["id"])
         over = [item["id"] for item in self.every() if not is_active(item)]
         self.change(dict.fromkeys(over[:-MOST_OVER]), new)

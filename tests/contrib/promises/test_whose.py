@@ -39,8 +39,10 @@ def test_each_sees_only_their_own_and_a_forgotten_one_leaves_nothing(town, mira,
 
 
 def test_one_person_causes_only_so_many_and_the_same_once(town, ann):
+    for what in ("bring rope", "Bring ROPE", "bring rope"):
+        town.use("promise", ann, what=what, when="tomorrow")
+    assert len(town.records()) == 1
     for number in range(23):
-        town.use("promise", ann, what=f"bring rope {number}", when="tomorrow")
         town.use("promise", ann, what=f"bring rope {number}", when="tomorrow")
     assert len(town.records()) == 20
 
