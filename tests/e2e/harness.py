@@ -52,7 +52,7 @@ PORTS_OF_A_RUN = 100
 FIRST_PORT, RUNS = 10_000, 200
 PORTS = itertools.count()
 
-START_TIMEOUT_S = 120.0
+START_TIMEOUT_S = 300.0
 STOP_TIMEOUT_S = 30.0
 COMMAND_TIMEOUT_S = 180.0
 # Evennia takes two connections a second and lets further ones wait.
