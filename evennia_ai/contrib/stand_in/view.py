@@ -85,8 +85,7 @@ class StandInView:
     @property
     def others(self) -> list[str]:
         """Return the names of those here besides the character and the speaker."""
-        own = {"", self.name, self.speaker}
-        return [name for name in self.situation.people if name not in own]
+        return [name for name in self.situation.people if name not in ("", self.name, self.speaker)]
 
     @cached_property
     def told(self) -> list[Passage]:
@@ -160,7 +159,7 @@ class StandInView:
         # "Where do I work now?", "What is the name of your village?", "What has rooms, but no door?"
         if long or (key == OTHER and intent.key in ("where", "place_name")):
             return Intent(), ""
-        same = key in ("", OTHER, intent.key)
+        same = intent.key == "recall_name" or key in ("", OTHER, intent.key)
         return (intent, topic) if same else (self.language.intent(key), "")
 
     def nearest_kind(self, text: str, table: str, least: float) -> str:
@@ -169,8 +168,9 @@ class StandInView:
         rows = [(key, self.scene.vectors.get(example)) for key in kinds for example in kinds[key]]
         fits = [(float(own @ row), key) for key, row in rows if own is not None and row is not None]
         # Meaning hardly tells "my name" from "your name", or from "my dog's name".
-        other = not self.language.finds("mine", text) or self.language.content(text)
-        fits = [(fit, key) for fit, key in fits if not (other and key.startswith("recall"))]
+        named = ("recall_name",) if self.language.content(text) else ()
+        barred = named if self.language.finds("mine", text) else ("recall",)
+        fits = [(fit, key) for fit, key in fits if not key.startswith(barred)]
         fit, key = max(fits, default=(0.0, ""))
         known = self.of(("exit", "lore", "seen", "self")[: 3 + (key == "ask_self")])
         known = known if key in PLACES and self.language.asks(text) else []

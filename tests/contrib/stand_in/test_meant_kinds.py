@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from evennia_ai.contrib.stand_in import StandIn
+from evennia_ai.contrib.stand_in.languages import ENGLISH, read
 from evennia_ai.contrib.stand_in.transcript import HeardLine, StandInRequest
 from evennia_ai.messages import Situation
 from evennia_ai.policy.conversation.persona_and_lore import Persona
@@ -48,6 +49,12 @@ def test_the_kind_of_the_nearest_example_counts_before_patterns():
     line, example, want = "any missions here for me?", "any quests going?", "I want to find Tom."
     request = {line: NEAR, example: NEAR, want: FAR}
     assert "missions" not in answer(line, request)
+
+
+def test_who_asks_who_they_are_is_not_told_who_the_character_is():
+    line, (example, *_) = "who am I?", read(ENGLISH).data["examples"]["ask_self"]
+    words = answer(line, {line: NEAR, example: NEAR})
+    assert "Ann" in words and "Mira" not in words
 
 
 def test_of_two_questions_in_one_line_both_are_answered():
