@@ -60,9 +60,10 @@ def test_what_the_character_told_others_of_it_goes_and_what_others_told_stays(
 ):
     _mira, otto = known
     now = service.now()
+    alone = f"{SharedEntry.ONE_MIND}{otto.dbref}"  # sleep takes back what its journal lacks
     for one in known:
         SharedEntry.objects.create(
-            assistant_id=one.assistant.id, at=now, entry="e1", scope="everybody", teller=one.dbref,
+            assistant_id=one.assistant.id, at=now, entry="e1", scope=alone, teller=one.dbref,
             text=SECRET, learnt_at=now, available_from=now, importance=5, trust=0.5,
             source=ann.dbref, people=f" {ann.dbref} ",
         )  # fmt: skip
