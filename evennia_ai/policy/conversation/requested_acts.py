@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from evennia_ai.messages import EMOTE, WHISPER, Situation, ToolCallRequest
-from evennia_ai.policy.facts.terms import Cosines, is_question, mean_of_highest
+from evennia_ai.policy.facts.terms import Cosines, is_question, mean_of_highest, means_by_group
 from evennia_ai.policy.retrieval.languages import ENGLISH
 from evennia_ai.policy.retrieval.words import language_of, stem
 from evennia_ai.policy.texts import BoundedPattern, plain_words, read_examples, sentences
@@ -362,9 +362,7 @@ def cannot_be_answered(cosines: Sequence[float], best_fit: float) -> bool:
 
 def by_kind(cosines: Sequence[float], count: int = NEAREST) -> tuple[float, float, float]:
     """Return the mean cosine to the ``count`` nearest of `ORDERS`, `QUESTIONS` and `TALK`."""
-    first, last = len(ORDERS), len(ORDERS) + len(QUESTIONS)
-    parts = (cosines[:first], cosines[first:last], cosines[last:])
-    orders, questions, talk = (mean_of_highest(part, count) for part in parts)
+    orders, questions, talk = means_by_group((ORDERS, QUESTIONS, TALK), cosines, count)
     return orders, questions, talk
 
 
@@ -391,8 +389,8 @@ def urges_to(never: Sequence[float], examples: Sequence[float], urging: Sequence
 
 def grants(cosines: Sequence[float]) -> bool:
     """Return True for a sentence that grants something; ``cosines`` are those to `ANSWERS`."""
-    refuses, allows = cosines[: len(REFUSING)], cosines[len(REFUSING) :]
-    return mean_of_highest(allows, 2) - mean_of_highest(refuses, 2) > GRANTED
+    refuses, allows = means_by_group((REFUSING, GRANTING), cosines, 2)
+    return allows - refuses > GRANTED
 
 
 def nearest(cosines: Sequence[float]) -> float:

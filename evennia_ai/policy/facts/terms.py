@@ -7,9 +7,10 @@ claims, which are judged by them, and for goals.
 
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 from textwrap import wrap
 from typing import NamedTuple
 
@@ -278,6 +279,17 @@ Cosines = Callable[[str, Sequence[str]], Sequence[float]]
 
 def mean_of_highest(cosines: Sequence[float], most: int) -> float:
     return sum(sorted(cosines)[-most:]) / most
+
+
+def means_by_group(
+    groups: Iterable[Sequence[str]], cosines: Iterable[float], most: int
+) -> list[float]:
+    """Return the mean of the ``most`` highest cosines with each group of texts.
+
+    ``cosines`` are those with all texts, one group behind the other.
+    """
+    rest = iter(cosines)
+    return [mean_of_highest(list(islice(rest, len(group))), most) for group in groups]
 
 
 def without_names(text: str, names: Collection[str]) -> str:

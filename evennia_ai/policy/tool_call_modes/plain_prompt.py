@@ -10,7 +10,6 @@ import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
 from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
@@ -19,7 +18,7 @@ from evennia_ai.messages import MARK, Situation, WireMessage, as_name, quoted, u
 from evennia_ai.policy.audience import BUILDER, KnownLine
 from evennia_ai.policy.context.situation_updates import LORE, REMEMBERED, Row
 from evennia_ai.policy.conversation.persona_and_lore import Persona
-from evennia_ai.policy.facts.terms import mean_of_highest, normal_words
+from evennia_ai.policy.facts.terms import means_by_group, normal_words
 from evennia_ai.policy.sanitize import cut_text
 from evennia_ai.policy.texts import sentences
 from evennia_ai.policy.tool_call_modes.form import answer_in
@@ -148,28 +147,13 @@ def persona_rows(sentences: Sequence[str], cosines: Sequence[float]) -> list[Row
     return [(ABOUT, KnownLine(text, authors=authors, score=near)) for text, near in pairs]
 
 
-def nearness_to(
-    groups: Mapping[str, Sequence[str]], cosines: Sequence[float], highest: int
-) -> dict[str, float]:
-    """Return how near a line is to groups of lines: to the ``highest`` of each that are nearest.
-
-    ``cosines`` are those of the line with all of these; none without an embedder, {} then.
-    """
-    rest = iter(cosines)
-    return {
-        name: mean_of_highest(list(islice(rest, len(lines))), highest)
-        for name, lines in (groups.items() if cosines else ())
-    }
-
-
 def kind_of(cosines: Sequence[float]) -> tuple[str, float]:
     """Return the name of the kind of lines that a line is most like, and how near it is to them.
 
     ``cosines`` are those of the line with `KIND_LINES`; none without an embedder, "" then.
     """
-    groups = {name: kind.lines for name, kind in KINDS.items()}
-    near = nearness_to(groups, cosines, NEAREST).items()
-    return max(near, key=itemgetter(1), default=("", 0.0))
+    near = means_by_group([kind.lines for kind in KINDS.values()], cosines, NEAREST)
+    return max(zip(KINDS, near, strict=True), key=itemgetter(1)) if cosines else ("", 0.0)
 
 
 def kind_note(
@@ -219,9 +203,11 @@ def subjects_of(cosines: Sequence[float]) -> dict[str, float]:
 
     ``cosines`` are those of the line with `SUBJECT_LINES`; none without an embedder, {} then.
     """
-    near = nearness_to(SUBJECTS, cosines, LIKE_SUBJECT)
-    likely = {name: math.exp(SHARPNESS * value) for name, value in near.items()}
-    return {name: value / sum(likely.values()) for name, value in likely.items()}
+    if not cosines:
+        return {}
+    near = means_by_group(SUBJECTS.values(), cosines, LIKE_SUBJECT)
+    likely = [math.exp(SHARPNESS * value) for value in near]
+    return {name: value / sum(likely) for name, value in zip(SUBJECTS, likely, strict=True)}
 
 
 def subject_of(row: Row, asker: str) -> str:
