@@ -12,6 +12,7 @@ from evennia_ai.config import ModelProfile
 from evennia_ai.contrib.stand_in import languages, words
 from evennia_ai.contrib.stand_in.answers import answer, certain_answer, texts_of
 from evennia_ai.contrib.stand_in.languages import COURTESIES, ENGLISH, GERMAN, HOSTILE, read
+from evennia_ai.contrib.stand_in.passages import clauses
 from evennia_ai.contrib.stand_in.requests import asks_prices, read_deal, refusal, requested_action
 from evennia_ai.contrib.stand_in.steps import Calls, Errand, done, words_for_act, words_for_step
 from evennia_ai.contrib.stand_in.transcript import HeardLine, StandInRequest, read_source
@@ -125,7 +126,8 @@ def _heard_of(view: StandInView, lines: Sequence[HeardLine]) -> StandInView:
     parts: list[str] = []
     joint = own.language.pattern("patterns", "and_asks")
     spoken = [part for text in spoken for part in words.sentences(own.language.plain(text))]
-    for part in (part for text in spoken for part in joint.split(text)):
+    asked = (part for text in spoken for part in joint.split(text))
+    for part in (clause for text in asked for clause in clauses(text, own.language)):
         bare = without_address(called.sub("", part).strip(), view.name).strip()
         if not set(plain_words(bare)) - set(plain_words(view.name)):
             parts.append(CALLED)

@@ -125,7 +125,12 @@ class _Rules:
 
     def wanted(self, entry: str) -> str:
         """Return a goal as a sentence: "to find him" gives "I want to find him."."""
-        text = self.possessives(self.language.pattern("voice", "wish").sub("", entry.strip()))
+        wish = self.language.pattern("voice", "wish").sub("", entry.strip())
+        first, _, rest = wish.partition(" ")
+        lowers = self.language.code == ENGLISH or first.lower() in self.language.common
+        if lowers and first.istitle() and rest[:1].islower():  # "Find a home for the dog"
+            wish = f"{first.lower()} {rest}"
+        text = self.possessives(wish)
         form = self.forms["want_noun" if self.find("noun", text) else "want_verb"]
         return ended(capitals(self.language.rewritten("you", form.format(text))))
 

@@ -35,6 +35,7 @@ class Passage:
     recalled: bool = False
     is_certain: bool = True  # to answer what was asked
     guarded: float = 0.0  # how much more it must fit, near what is never spoken of
+    entry: str = ""  # the piece of lore that it is a sentence of
 
     @property
     def searched(self) -> str:
@@ -79,7 +80,7 @@ def _lore(entry: str) -> Iterator[Passage]:
         title, text = "", entry
     if title.split(" ")[0] in ("The", "A", "An"):
         title = lowered(title)  # as it stands within a sentence
-    yield from (Passage(part, "lore", title) for part in sentences(text))
+    yield from (Passage(part, "lore", title, entry=entry) for part in sentences(text))
 
 
 def uncalled(sentence: str, name: str, language: Language) -> str:
@@ -88,6 +89,14 @@ def uncalled(sentence: str, name: str, language: Language) -> str:
     greeting = re.sub(rf"(?i)^((?:\w+ ){{1,3}}){re.escape(name)}\b", r"\1", bare)
     opener = language.pattern("patterns", "opener").match(greeting)
     return greeting[opener.end() :] if opener else bare
+
+
+def clauses(sentence: str, language: Language) -> list[str]:
+    """Return what a sentence states and what it asks behind it: "I cut my hand, is a doctor here?"."""
+    head, _, tail = sentence.rpartition(", ")
+    states = len(head.split()) >= LEAST_WORDS and not language.finds("question", head)
+    states = states and not language.pattern("voice", "subordinate").search(head)
+    return [head, tail] if states and language.finds("question", tail) else [sentence]
 
 
 def read_told(
@@ -99,6 +108,7 @@ def read_told(
             language = language_of(line.text, languages) or written
             text = language.plain(line.text)
             parts = (uncalled(part, name, language) for part in sentences(text))
+            parts = (clause for part in parts for clause in clauses(part, language))
             kept = (p for p in parts if not (language.finds("wonders", p) or language.asks(p)))
             text = " ".join(kept)
             courtesy = len(text.split()) <= SHORT and language.key_of(text) in COURTESIES

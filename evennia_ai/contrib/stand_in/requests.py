@@ -104,14 +104,16 @@ def read_deal(view: StandInView, text: str) -> Deal:
         kind = "order"  # "five of it!"
     if not rows and kind and kind != "about":
         goods = {} if view.language.asks(text) else view.transcript.goods
-        cost = [name for name, price in goods.items() if number_in(price) in free]
+        cost = (
+            [name for name, price in goods.items() if number_in(price) in free] if is_told else ()
+        )
         wares = before.wares or tuple(cost if len(cost) == 1 else ())
         kind = "which" if kind == "order" and before.kind == "which" else kind
     deal = Deal(kind, wares, bool(rows))
     return _counted(view, deal, text, free) if wares else deal
 
 
-def _counted(view: StandInView, deal: Deal, text: str, numbers: Sequence[int]) -> Deal:
+def _counted(view: StandInView, deal: Deal, text: str, numbers: Mapping[int, bool]) -> Deal:
     """Return a deal by the numbers of a sentence that count no ware: a price, a bid, or how many."""
     kind, wares, goods = deal.kind, deal.wares, view.transcript.goods
     each = {name: number_in(goods.get(name, "")) for name in wares}
@@ -123,7 +125,7 @@ def _counted(view: StandInView, deal: Deal, text: str, numbers: Sequence[int]) -
     for number in numbers if kind != "refuse" else ():
         most = have.count(wares[0])
         is_many = number <= most or number**2 <= each[wares[0]] * most
-        is_count = is_many and kind == "order" and len({*wares}) == 1
+        is_count = is_many and numbers[number] and kind == "order" and len({*wares}) == 1
         priced = wares if number == total else tuple(n for n in each if each[n] == number)[:1]
         is_told = str(number) in answered
         if priced and (is_told or not is_count or number == total > max(each.values())):
@@ -138,13 +140,14 @@ def _counted(view: StandInView, deal: Deal, text: str, numbers: Sequence[int]) -
     return replace(deal, kind=kind, wares=wares)
 
 
-def _named(view: StandInView, text: str) -> tuple[dict[tuple[str, ...], int], list[int]]:
+def _named(view: StandInView, text: str) -> tuple[dict[tuple[str, ...], int], dict[int, bool]]:
     """Return the wares that a text names, and how many, 0 if it does not say; and other numbers.
 
+    Those are True if they may say how many; "for four" is a price, "four cans" are not for sale.
     A ware is the names that its words fit: none if it is of another thing, such as "a bowl of
     soup" where there is one of tea.
     """
-    rows, free = dict[tuple[str, ...], int](), list[int]()
+    rows, free = dict[tuple[str, ...], int](), dict[int, bool]()
     data, names = view.language.data, wares_of(view)
     apart = {*data.get("deal", {}).get("apart", "").split()}
     parts = (view.language.pattern("patterns", "parts").split(part) for part in sentences(text))
@@ -163,7 +166,11 @@ def _named(view: StandInView, text: str) -> tuple[dict[tuple[str, ...], int], li
                   if 0 < at - end <= BETWEEN + 1 and apart.isdisjoint(words[end + 1 : at])]  # fmt: skip
         if fits and data.get("deal", {}).get("all") in words[max(0, at - BETWEEN) : at]:
             counts.append(names.count(fits[0]))
-        free += [number for _, number in numbers if number not in counts[-1:]]
+        for end, number in numbers:
+            behind = words[end + 1 : end + 2]
+            is_other = bool(behind) and behind[0] not in view.language.common | apart
+            if number not in counts[-1:] and not is_other:
+                free[number] = apart.isdisjoint((*words[max(0, end - 1) : end], *behind))
         last = {stem(plain_words(name)[-1], ENGLISH) for name in fits}
         is_other = last.isdisjoint(stem(word, ENGLISH) for word in words)
         if fits:
@@ -340,17 +347,20 @@ def _forbidden(view: StandInView, requested: RequestedAct) -> str:
     if requested.act == "look":
         return ""
     implied = view.language.data.get("law", {}).get(kind_of(requested), "")
-    return _law(view, requested.item or requested.text, f"{implied} {requested.text}")
+    sells = requested.act == "sell"  # "never sells water on credit" forbids no sale of water
+    return _law(view, requested.item or requested.text, f"{implied} {requested.text}", sells)
 
 
-def _law(view: StandInView, text: str, implied: str = "") -> str:
-    """Return the refusal in the persona whose verb and other words a wish has; "" if none."""
+def _law(view: StandInView, text: str, implied: str = "", whole: bool = False) -> str:
+    """Return the refusal in the persona whose verb and other words, or all, a wish has; "" if none."""
     meant, verbs = _bare(view.language, text), _bare(view.language, implied)
     alone = _bare(view.language, view.language.data.get("law", {}).get("verb_alone", ""))
     for clause in view.character.nevers:
         verb, *objects = _bare(view.language, clause) or [""]
         is_verb_enough = not objects or (verb in alone and verb in verbs)
-        if verb in {*meant, *verbs} and (is_verb_enough or not set(objects).isdisjoint(meant)):
+        held = {*objects}.intersection(meant)
+        fits = held == {*objects} if whole else is_verb_enough or held
+        if verb in {*meant, *verbs} and fits:
             return clause
     return ""
 

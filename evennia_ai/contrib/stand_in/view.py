@@ -35,6 +35,7 @@ HALF, ALL_BUT = 0.5, 0.6  # of a rule's words that a text about it has, without 
 # How much more the nearest to it must be like a question to be told, by its source; and how near
 # to it what was told is left out.
 PLAINER, LEFT_OUT = {"self": 0.3, "told": 0.3, "lore": 0.15}, 0.15
+LONGEST_PIECE = 220  # characters of a piece of lore that is told whole
 AS_GOOD = 0.93  # least share of the best likeness to be told instead of what was said before
 # What passages of a source count less as answers to questions.
 LESS = {"want": 0.1, "never": 0.1, "exit": 0.1, "seen": 0.05, "told": -0.05}
@@ -300,8 +301,21 @@ class StandInView:
         if not near:
             return ""
         fresh = next((item for item in near if not self.repeats(item.text)), None)
-        reply = self.spoken(fresh or near[0])
+        reply = self.spoken(self._with_rest(fresh) if fresh and self.scene.vectors else near[0])
         return self.phrase("again", fact=reply) if not fresh and reply == near[0].text else reply
+
+    def _with_rest(self, passage: Passage) -> Passage:
+        """Return a sentence of lore with the others of its piece that may be told and were not.
+
+        A piece that does not name its title begins with it: "Kite Races: Flown from the walls."
+        """
+        piece = [item for item in self.of(("lore",)) if item.entry and item.entry == passage.entry]
+        rest = [item for item in piece if not (item.guarded or self.repeats(item.text))]
+        whole = " ".join(item.text for item in piece if item is passage or item in rest)
+        text = whole if whole and len(whole) <= LONGEST_PIECE else passage.text
+        content = self.character.language.content
+        named = not passage.title or not {*content(passage.title)}.isdisjoint(content(text))
+        return replace(passage, text=text if named else f"{words.capitals(passage.title)}: {text}")
 
     def spoken(self, passage: Passage) -> str:
         """Return a passage as the character says it: if in another language, it says so in that."""
