@@ -5,11 +5,12 @@ from dataclasses import replace
 from functools import partial
 from itertools import chain
 
+from evennia_ai.contrib.stand_in.kinds import ASKING
 from evennia_ai.contrib.stand_in.languages import Intent
 from evennia_ai.contrib.stand_in.likeness import worth
 from evennia_ai.contrib.stand_in.passages import LEAST_WORDS, Passage, price_line
 from evennia_ai.contrib.stand_in.requests import Deal, masked, number_in, read_deal
-from evennia_ai.contrib.stand_in.view import ALIKE, KNOWN, LESS, PLACES, StandInView
+from evennia_ai.contrib.stand_in.view import KNOWN, LESS, PLACES, StandInView
 from evennia_ai.contrib.stand_in.words import is_description, rotated
 from evennia_ai.policy.conversation.requested_acts import exit_parts, match_name
 from evennia_ai.policy.texts import plain_words
@@ -35,10 +36,9 @@ def texts_of(views: Sequence[StandInView]) -> list[str]:
     lines = views[0].every_told
     lines = (*(line for line in lines if line.recalled), *views[0].passages, *lines[::-1])
     parts = [part for line in lines for part in line.parts[1:]]
-    tables = (views[0].language.data.get(table, {}) for table in ("deals", "examples", "reactions"))
-    kinds = chain.from_iterable(chain(*table.values()) for table in tables)
+    deals = chain(*views[0].language.data.get("deals", {}).values())
     known = (*views[0].silent, *(line.searched for line in lines), *parts)
-    return [*dict.fromkeys(filter(str.strip, chain(*forms, known, kinds)))]
+    return [*dict.fromkeys(filter(str.strip, chain(*forms, known, deals)))]
 
 
 def find_told(view: StandInView, question: str) -> Passage | None:
@@ -50,6 +50,8 @@ def find_told(view: StandInView, question: str) -> Passage | None:
         return None
     # What can be done here, "where can I sleep?", the character knows.
     speakers = {about, "" if finds("permission", question) else about} if about else set[str]()
+    if view.language.kind_of(question) == "said_by" and about in ("", view.speaker):
+        speakers = {line.speaker for line in view.told} - {view.speaker}
     long = (line for line in view.told if len(line.text.split()) >= LEAST_WORDS)
     lines = [*view.passages, *long]
     rule, fits = view.likeness(question, lines)
@@ -115,7 +117,7 @@ def told_gifts(view: StandInView, text: str, topic: str) -> str:
 
 
 MOST_LISTED, MOST_WARES, MOST_TOPICS = 5, 12, 2  # things that are named
-REACTED = 0.4  # least likeness to an example of a statement
+REACTIONS = frozenset({"pity", "noted"})  # kinds of statements with a phrase, but no intent
 ASK_ALL = frozenset({"wares", "price", "food", "drink", "buy"})  # of a keeper: all that it sells
 PRICED = frozenset({"price", "about", "which", "haggle", "few", "order"})  # deals told with prices
 LEADS = {"haggle": "haggle", "few": "sell_few"}  # phrases before the prices
@@ -133,11 +135,11 @@ FEW = 4  # words of a topic that names a thing
 
 def answer(view: StandInView, text: str) -> str:
     language = view.language
-    intent, topic = view.asked_of(text)
+    intent, topic = view.language.asked_of(text)
     if not language.full:
         return view.phrase(intent.key or "other")
     asks = language.asks(text) or language.finds("follow_up", text)
-    asks = asks or (not intent.say and view.nearest_kind(text, "reactions", REACTED) == "asks")
+    asks = asks or (not intent.say and language.kind_of(text) in ASKING)
     handler = HANDLERS.get(intent.key)
     known = handler(view, text, topic) if handler else _sought(view, intent, text)
     memory = told(view, text) if asks else ""
@@ -164,7 +166,7 @@ def answer(view: StandInView, text: str) -> str:
 def certain_answer(view: StandInView, text: str) -> str:
     """Return what is here, was told, or is known about a question, "" if nothing surely answers it."""
     language = view.language
-    intent, topic = view.asked_of(text)
+    intent, topic = view.language.asked_of(text)
     asks = language.asks(text) or language.finds("follow_up", text)
     if not (language.full and asks):
         return ""
@@ -227,29 +229,25 @@ def _to_question(view: StandInView, text: str) -> str:
     about_you = view.language.finds("about_you", text)
     every = [] if view.is_foreign else view.of(KNOWN)
     reply = view.best(view.find(text, every, sure=about_you and not view.scene.vectors))
-    kind = "" if reply else view.nearest_kind(text, "examples", ALIKE)
-    handler = HANDLERS.get(kind) if kind != "where" else None
-    reply = reply or (handler(view, text, "") if handler else "")
     return reply or _nearest(view, text)
 
 
 def _nearest(view: StandInView, text: str) -> str:
     """Return that a question cannot be answered, and what is nearest to it, if that is near."""
+    if view.language.kind_of(text) == "recall" and view.scene.vectors:
+        return _nearest_told(view, text)
     mine = view.language.finds("mine", text)  # of whom its persona tells nothing
     lines = view.of(("never", "lore") if mine else REMARKED) if view.is_open else []
-    lines += [line for line in view.told if mine and line.speaker == view.speaker]
     lines = [line for line in lines if not line.guarded and line.text != view.character.identity]
     rule, fits = view.likeness(text, lines)
     fits = [fit - LESS.get(line.source, 0) for fit, line in zip(fits, lines, strict=True)]
     best = max(fits, default=0.0)
-    line = _newest(view, text, lines[fits.index(best)]) if lines else None
-    own, is_near = bool(line and line.source != "told"), best >= ALONE * rule.near
-    if line and best >= rule.near + OF_ITSELF * own and not view.repeats(line.text):
-        if is_near and own:
+    line = lines[fits.index(best)] if best >= rule.near + OF_ITSELF else None
+    if line and not view.repeats(line.text):
+        if best >= ALONE * rule.near:
             return view.spoken(line)
-        fact = view.spoken(line).rstrip(".! ")[:QUOTED]
-        fact = view.phrase("nearest" if own else "uncertain", fact=fact)
-        return fact if is_near else f"{view.phrase('unknown')} {fact}"
+        fact = view.phrase("nearest", fact=view.spoken(line).rstrip(".! ")[:QUOTED])
+        return f"{view.phrase('unknown')} {fact}"
     about_you = view.language.finds("about_you", text) and view.language.finds("supposes", text)
     unknown = view.phrase("denied_self" if about_you else "unknown")
     titles = dict.fromkeys(i.title for i in view.of(("lore",)) if i.title and not i.guarded)
@@ -257,14 +255,26 @@ def _nearest(view: StandInView, text: str) -> str:
     return f"{unknown} {offer}" if titles and not view.repeats(offer) else unknown
 
 
+def _nearest_told(view: StandInView, text: str) -> str:
+    """Return what its speaker told that is nearest to a question about that, or that none did."""
+    lines = [line for line in view.told if line.speaker == view.speaker]
+    rule, fits = view.likeness(text, lines)
+    best = max(fits, default=0.0)
+    if best < rule.near:
+        return view.phrase("told_nothing")
+    line = _newest(view, text, lines[fits.index(best)])
+    return view.phrase("uncertain", fact=line.text.rstrip(".! ")[:QUOTED])
+
+
 def _to_statement(view: StandInView, text: str) -> str:
     """Return a reaction to a statement: to its fact, a known passage, or a remark."""
-    if view.language.finds("order", text):
+    if view.language.finds("order", text) or view.language.kind_of(text) == "order":
         return told(view, text) or view.phrase("request_not")
     name = view.language.name_in(text)
     if name:
         return view.phrase("met", value=name)
-    kind = view.nearest_kind(text, "reactions", REACTED) or "remark"
+    kind = view.language.kind_of(text)
+    kind = kind if kind in REACTIONS else "remark"
     known = view.of(REMARKED) if view.is_open else []
     known = [item for item in known if item.text != view.character.identity]
     rule, fits = view.likeness(text, known)
@@ -321,10 +331,10 @@ def _story(view: StandInView, text: str, topic: str) -> str:
 
 def _where_is(view: StandInView, text: str, topic: str, none: str = "not_here") -> str:
     """Return where somebody or something is: here, carried, along a way, or told of."""
-    here = match_name(topic, view.situation.people)
+    here = match_name(topic or text, view.situation.people)
     if here:
         return view.phrase("right_here", other=view.called(here))
-    passages = _at_hand(view, topic) or view.known(text) or view.known(topic)
+    passages = _at_hand(view, topic or text) or view.known(text) or view.known(topic)
     if passages or not view.language.content(topic) or len(plain_words(topic)) >= FEW:
         return passages
     return view.phrase(none, thing=topic, other=topic)

@@ -35,7 +35,7 @@ CALLED = "..."  # stands for a sentence that is only the character's name
 RECENT = 3  # emotes that are not made again
 MOST_ANSWERS, LONGEST = 2, 330  # characters of two answers
 UNKNOWN_TONGUES = SNOWBALL.keys() - {ENGLISH, GERMAN}
-EMPTY = ("remark", "unknown")  # phrases that say nothing beside others
+EMPTY = ("remark", "unknown", "noted")  # phrases that say nothing beside others
 HEADING = "Context"
 ROOM_PART, INPUT_PART = 0.65, 0.5  # shares of a summary's limit, and of what it summarises
 ENTRY_TOKENS, MOST_NOTED = 400, 2
@@ -134,7 +134,7 @@ def _heard_of(view: StandInView, lines: Sequence[HeardLine]) -> StandInView:
             continue
         short = None if own.language.asks(bare) else called_last.match(bare)
         bare = own.spelled(short[1] if short else bare)
-        says = own.language.content(bare) + own.asked_of(bare)[0].say
+        says = own.language.content(bare) + own.language.asked_of(bare)[0].say
         if parts and own.language.asks(bare) and not says:
             parts[-1] += f" {bare}"  # "I am ill. What do I do?"
             continue
@@ -178,7 +178,7 @@ def _answers(view: StandInView) -> list[str]:
         return [answer(view, text) for text in view.sentences[:1]]
     made: list[str] = []
     for text in _weighed(view):
-        known = view.asked_of(text)[0].key or read_deal(view, text).named
+        known = view.language.asked_of(text)[0].key or read_deal(view, text).named
         if language_of(text) in UNKNOWN_TONGUES and not known:
             return [replace(view, language=view.character.language).phrase("no_tongue")]
         reply = refusal(view, text) or answer(view, text)

@@ -3,11 +3,12 @@
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
+from evennia_ai.contrib.stand_in.kinds import EXACTER, OPEN, KindClassifier, read_classifier
 from evennia_ai.errors import ConfigError
 from evennia_ai.policy.conversation.requested_acts import NEVER, compiled, request_patterns
 from evennia_ai.policy.retrieval.languages import STOP_WORDS
@@ -52,20 +53,39 @@ class Language:
     intents: tuple[Intent, ...]
     phrases: Mapping[str, tuple[str, ...]]
     data: Mapping[str, Any]
+    classifier: KindClassifier | None = None
 
     @property
     def full(self) -> bool:
         """Return True if it has more than the phrases of a first conversation."""
         return "requests" in self.data
 
-    def asked_of(self, text: str) -> tuple[Intent, str]:
-        """Return the first intent that matches a sentence, with its topic; `Intent()` if none."""
+    def matched(self, text: str) -> tuple[Intent, str]:
+        """Return the first intent whose pattern fits a sentence, with its topic; `Intent()` if none."""
         for intent in self.intents:
             match = intent.match.search(text)
             if match:
                 topic = next((value for value in match.groups() if value), "").strip(" ?.!")
                 return intent, topic
         return Intent(), ""
+
+    @lru_cache(maxsize=4_096)  # noqa: B019 - languages are read once and kept
+    def asked_of(self, text: str) -> tuple[Intent, str]:
+        """Return the intent of a sentence, with its topic; `Intent()` if it has none.
+
+        What was learned decides, but for kinds that only patterns know.
+        """
+        (intent, topic), kind = self.matched(text), self.kind_of(text)
+        only_matched = intent.key and self.classifier and not self.classifier.knows(intent.key)
+        if only_matched or kind in EXACTER.get(intent.key, ()) or kind == intent.key:
+            return intent, topic
+        return (Intent() if kind in OPEN else self.intent(kind)), ""
+
+    @lru_cache(maxsize=4_096)  # noqa: B019 - languages are read once and kept
+    def kind_of(self, text: str) -> str:
+        """Return the kind of a sentence as it was learned, else its pattern's."""
+        key = self.matched(text)[0].key
+        return self.classifier.kind_of(text, key) if self.classifier else key
 
     def key_of(self, text: str) -> str:
         """Return the key of a sentence's intent, "" if it has none."""
@@ -128,7 +148,8 @@ class Language:
 def read(code: str) -> Language:
     """Return a language of the package, `ENGLISH` or `GERMAN`, with its patterns of requested acts."""
     data = tomllib.loads((DATA / f"{code}.toml").read_text(encoding="utf-8"))
-    return _language(code, {**data, **request_patterns(code)})
+    language = _language(code, {**data, **request_patterns(code)})
+    return replace(language, classifier=read_classifier(DATA / f"kinds_{code}.npz"))
 
 
 def read_languages(files: Iterable[str]) -> tuple[Language, ...]:

@@ -18,7 +18,8 @@ from evennia_ai.policy.texts import plain_words
 TRADED, NUMBERED = 0.4, 0.3
 # Kinds of sentences that are about no ware unless they name one.
 OTHERS = frozenset(
-    "greet farewell ask_self who_here where exits way_to task ask_feeling recall_name recall_all wares".split()
+    "greet farewell ask_self who_here where exits way_to task ask_feeling recall_name recall_all wares"
+    " grief pity glad insult praise noted remark opinion".split()
 )
 RECENT = 6  # lines, within which what anybody spoke of is meant
 NEAREST = 2  # examples of a kind that a line is compared with
@@ -206,8 +207,7 @@ def _kind(view: StandInView, text: str, least: float) -> str:
             fits[kind] = mean_of_highest(row, NEAREST)
         fits["refuse"] = -1.0 if view.language.asks(text) else fits.get("refuse", -1.0)
         best = max(fits, key=fits.__getitem__)
-        reacted = view.nearest_kind(text, "reactions", fits[best])  # "guess what they pay me"
-        is_other = bool(reacted) or view.asked_of(text)[0].key in OTHERS
+        is_other = view.language.kind_of(text) in OTHERS  # "guess what they pay me"
         return best if fits[best] >= least and (is_named or not is_other) else ""
     key, asks = view.language.key_of(text), view.language.asks(text)
     if key in KINDS:
@@ -276,7 +276,7 @@ def asks_prices(view: StandInView) -> bool:
         return False
     deals = ((text, read_deal(view, text), read_meant(view, text)) for text in view.sentences)
     return any(
-        deal.named or deal.wares or (deal.kind == "order" and _named(view, text)[1]) or view.asked_of(text)[0].key in PRICED
+        deal.named or deal.wares or (deal.kind == "order" and _named(view, text)[1]) or view.language.asked_of(text)[0].key in PRICED
         or (act and act.act == "give" and match_name(act.item, wares_of(view)))
         for text, deal, act in deals
     )  # fmt: skip

@@ -26,10 +26,7 @@ FRESH_LINES = 12  # of the character's own, within which no sentence is said twi
 ADDRESS = re.compile(r"^\{who\}, |, \{who\}(?= ?[.,:;!?])")
 SLOT = re.compile(r"\{(\w+)\}")
 BEFORE = 0.1  # that likeness to a line with the one before it counts less
-# Least likeness to an example of a kind, where patterns tell another, and where nothing is known.
-MEANT, SURELY, ALIKE = 0.5, 0.65, 0.42
 PLACES = frozenset({"where", "exits", "ask_self"})  # kinds that what is known may be nearer than
-OTHER, MOST_WORDS = "other", 2  # key of examples of no kind; of a question only like "where?"
 LEAST_LETTERS, SPELLED = 4, 0.82  # of a misspelled word, and its likeness to the right one
 HALF, ALL_BUT = 0.5, 0.6  # of a rule's words that a text about it has, without and with an embedder
 # How much more the nearest to it must be like a question to be told, by its source; and how near
@@ -150,33 +147,6 @@ class StandInView:
                     nearest = (1.0 if is_told else PLAINER[source]) * (fit == max(fits))
                     known[at] = replace(known[at], guarded=max(near, nearest, known[at].guarded))
         return tuple(known)
-
-    def asked_of(self, text: str) -> tuple[Intent, str]:
-        """Return the kind of a sentence and its topic: of the example that it is like, else by patterns."""
-        intent, topic = self.language.asked_of(text)
-        is_known = intent.key in self.language.data.get("examples", {})
-        key = self.nearest_kind(text, "examples", SURELY if is_known else MEANT)
-        long = key == "where" != intent.key and len(self.language.content(text)) > MOST_WORDS
-        # "Where do I work now?", "What is the name of your village?", "What has rooms, but no door?"
-        if long or (key == OTHER and intent.key in ("where", "place_name")):
-            return Intent(), ""
-        same = intent.key == "recall_name" or key in ("", OTHER, intent.key)
-        return (intent, topic) if same else (self.language.intent(key), "")
-
-    def nearest_kind(self, text: str, table: str, least: float) -> str:
-        """Return the kind of the example that a text is most like, "" if what it knows is nearer."""
-        own, kinds = self.scene.vectors.get(text), self.language.data.get(table, {})
-        rows = [(key, self.scene.vectors.get(example)) for key in kinds for example in kinds[key]]
-        fits = [(float(own @ row), key) for key, row in rows if own is not None and row is not None]
-        # Meaning hardly tells "my name" from "your name", or from "my dog's name".
-        named = ("recall_name",) if self.language.content(text) else ()
-        barred = named if self.language.finds("mine", text) else ("recall",)
-        fits = [(fit, key) for fit, key in fits if not key.startswith(barred)]
-        fit, key = max(fits, default=(0.0, ""))
-        known = self.of(("exit", "lore", "seen", "self")[: 3 + (key == "ask_self")])
-        known = known if key in PLACES and self.language.asks(text) else []
-        fitting = self.likeness(text, known)[1] if fit >= least else ()
-        return key if fit > max((least, *fitting)) else ""
 
     @property
     def in_the_open(self) -> Self:
