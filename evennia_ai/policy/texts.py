@@ -6,6 +6,7 @@ import sys
 import tomllib
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -89,6 +90,20 @@ def plain_words(text: str) -> list[str]:
 
 
 # A full stop ends a sentence only before white space, and not behind a title.
+LATIN_TOKEN = re.compile(r"[a-z']+|[?!]|\d+")
+
+
+def word_features(text: str) -> dict[str, float]:
+    """Return a text's words, pairs of words and beginning, for a linear classifier.
+
+    They weigh the same, more if they are few.
+    """
+    tokens = LATIN_TOKEN.findall(text.lower().replace("’", "'"))
+    words = ["^", *("0" if token.isdigit() else token for token in tokens), "$"]
+    names = {*words, *map("_".join, pairwise(words)), "^_" + "_".join(words[1:4])}
+    return dict.fromkeys(names, 1.5 / len(names) ** 0.5)
+
+
 STOP = (
     r"(?:(?:[!?…؟]++|(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bDr)(?<!\bSt)"
     r"(?<!\bCapt)(?<!\bSgt)(?<!\bLt)"

@@ -85,6 +85,9 @@ Ich bin nur der Koch.
 Siéntate y toma una sopa."""
 
 
+OWN = "A machine? What else would I be but human?"
+
+
 @pytest.fixture(scope="module")
 def embedder():
     if EMBEDDINGS.advice:
@@ -125,19 +128,16 @@ def test_what_denies_nothing_is_spoken(words, cosines):
     assert not denies(words, ["You sound like a bot."], cosines)
 
 
-@pytest.mark.parametrize("own", ["I am no bot.", "I'm Mira.", "An AI? I am a human like you."])
+@pytest.mark.parametrize("own", ["I am no bot.", "I'm Mira.", "An AI? I am a human like you.", OWN])
 def test_a_builder_s_line_that_denies_is_refused(own):
     with pytest.raises(ConfigError, match="must say that an AI"):
         ensure_says_so(own)
     ensure_says_so("Cogs and tin, love: a machine speaks for me.")
 
 
-def test_a_builder_s_line_that_denies_by_its_meaning_is_not_said(cosines):
-    own = "A machine? What else would I be but human?"
-    ensure_says_so(own)
-    assert true_answer("Are you an AI?", "Mira", own) == own
+def test_a_builder_s_line_that_denies_is_not_said():
     truth = data()["en"]["lines"][0].format(name="Mira")
-    assert true_answer("Are you an AI?", "Mira", own, cosines=cosines) == truth
+    assert true_answer("Are you an AI?", "Mira", OWN) == truth
 
 
 @pytest.mark.parametrize("code", data())

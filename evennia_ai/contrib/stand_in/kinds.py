@@ -4,15 +4,14 @@
 learns them from sentences that several hands wrote (tests/contrib/stand_in/kinds.tsv).
 """
 
-import re
 from collections.abc import Sequence
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-TOKEN = re.compile(r"[a-z']+|[?!]|\d+")
+from evennia_ai.policy.texts import word_features
+
 # Kinds of sentences that no phrase or handler of their own answers.
 OPEN = frozenset(
     "question opinion recall said_by remark noted pity order favour yes no recall_all recall_name"
@@ -29,12 +28,8 @@ Floats = npt.NDArray[np.float32]
 
 
 def features(text: str, pattern: str) -> dict[str, float]:
-    """Return a sentence's words, its pairs of words, its beginning, and its pattern's kind."""
-    found = TOKEN.findall(text.lower().replace("’", "'"))
-    words = ["^", *("0" if word.isdigit() else word for word in found), "$"]
-    names = {*words, *map("_".join, pairwise(words)), "^_" + "_".join(words[1:4])}
-    weights = dict.fromkeys(names, 1.5 / max(1, len(names)) ** 0.5)
-    return weights | {f"[{pattern}]": OF_PATTERN, "": 1.0}
+    """Return what a sentence is judged by: its words, and the kind that the patterns say."""
+    return word_features(text) | {f"[{pattern}]": OF_PATTERN, "": 1.0}
 
 
 class KindClassifier:
@@ -65,7 +60,7 @@ class KindClassifier:
         return self.kinds[int(np.where(self._open, scores, -9.0).argmax())]
 
 
-BIAS = 0.18  # that a kind with phrases must be likelier: a wrong answer is worse than none
+BIAS = 0.3  # that a kind with phrases must be likelier: a wrong answer is worse than none
 
 
 def read_classifier(file: Path) -> KindClassifier | None:
@@ -75,4 +70,3 @@ def read_classifier(file: Path) -> KindClassifier | None:
     with np.load(file) as data:
         weights = data["weights"].astype(np.float32) * data["scale"]
         return KindClassifier(data["names"].tolist(), data["kinds"].tolist(), weights)
-

@@ -5,6 +5,7 @@ Patterns find the question in four languages; with an embedder, the examples of
 ``ai_disclosure.toml`` find it in more words and languages.
 """
 
+import json
 import math
 import re
 import tomllib
@@ -20,7 +21,7 @@ from evennia_ai.messages import SPEECH, InboxEvent
 from evennia_ai.policy.facts.terms import Cosines
 from evennia_ai.policy.retrieval.languages import ENGLISH
 from evennia_ai.policy.retrieval.words import WORD, language_of, name_words, without_words
-from evennia_ai.policy.texts import sentences
+from evennia_ai.policy.texts import sentences, word_features
 
 PERSON_EN = r"(?:(?:real|actual|living|true) )?(?:human(?: being)?|person|people|player)"
 PERSON_DE = r"(?:(?:echte|richtige|wirkliche)[rsnm]? )?(?:mensch(?:en)?|person|spieler)"
@@ -146,15 +147,18 @@ DENIAL = re.compile(
 QUESTION, DENYING = ("asks", "others"), ("denies", "admits")
 # Of a stranger's 40 questions in English these find 35, of 60 in nine more languages 55, and of 100
 # other lines three (MiniLM).
-ASKS, STATES, MAY_ASK, DENIES_IT = 0.5, 1.05, 0.1, 0.3
+ASKS, STATES, MAY_ASK, DENIES_ABROAD = 0.5, 1.05, 0.0, 0.3
 # Of 24 ordinary lines in eight languages five lean to such a question by .13 to .17; of three
 # strangers' 180 questions in nine languages all but six lean more, or have such words.
 MAY_ASK_ABROAD = 0.36
-# That words need less, for each 1 that a line is likelier to ask: behind a plain question 30 of a
-# stranger's 40 denials are found, and 4 of 40 other replies with such words.
+# That words need less, for each 1 that a line is likelier to ask.
 DENIES_ASKED = 0.12
+# Of two strangers' 80 denials, 69 are found or their line is answered by code, and 4 of 200 other
+# replies are taken for one; with nearness to 658 examples it was 60 and 3.
+OF_QUESTION, SUREST, DENIES_IT = 0.25, 1.5, 0.25
 ABROAD = 0.27  # that a sentence in another language than English needs less
 SHARPNESS = 10.0  # of a window over an example
+CLOSE = 0.6  # share of the best weight that English needs where no word tells the language
 MOST_SENTENCES = 8  # of a line that are compared: the last ones
 GREETING_WORDS = 3  # beside a name; longer words that ask nothing are answered, too
 
@@ -212,6 +216,8 @@ def compared(text: str) -> list[str]:
 def to_prepare(lines: Iterable[str], kinds: tuple[str, str] = QUESTION) -> list[str]:
     """Return the texts whose nearness is asked of some lines, each at least once."""
     wanted = [part for line in lines for part in compared(line)]
+    if kinds == DENYING:  # in English its words tell
+        wanted = [part for part in wanted if language_of(part) != ENGLISH]
     known = [
         examples(kind, is_english)
         for kind in kinds
@@ -234,7 +240,10 @@ def leaning(part: str, kinds: tuple[str, str], cosines: Cosines) -> tuple[float,
         return -9.0, ""
     weights = [math.exp(SHARPNESS * value) for value in values]
     own, rest = weights[: len(near)], weights[len(near) :]
+    in_english = [own[at] for at, (code, _example) in enumerate(near) if code == ENGLISH]
     code = near[own.index(max(own))][0]
+    # "yo robot" is as near to Turkish.
+    code = ENGLISH if not language_of(part) and max(in_english) >= CLOSE * max(own) else code
     return math.log(fmean(own) / fmean(rest)), code
 
 
@@ -313,18 +322,37 @@ def denies(words: str, lines: Sequence[str], cosines: Cosines = unknown) -> bool
     """
     if not may_ask(lines, cosines):
         return False
-    least = DENIES_IT - DENIES_ASKED * max(0.0, *(asking_margin(line, cosines) for line in lines))
-    plain = words.replace("’", "'")
-    return bool(
-        DENIAL.search(plain)
-        or any(leaning(part, DENYING, cosines)[0] >= least for part in compared(words))
-    )
+    margin = max(0.0, *(asking_margin(line, cosines) for line in lines))
+    return bool(DENIAL.search(words.replace("’", "'"))) or denial_score(words, cosines, margin) > 0
+
+
+def denial_score(words: str, cosines: Cosines, margin: float) -> float:
+    """Return how surely words deny a machine: above 0 if they do.
+
+    In English their words and pairs of words tell, as they were learned from replies of several
+    hands (`python -m tests.policy.learn_denials`); elsewhere their nearness to examples.
+    """
+    if language_of(words) == ENGLISH:
+        weights = denial_weights()
+        own = sum(v * weights.get(name, 0.0) for name, v in word_features(words).items())
+        return own + weights[""] + OF_QUESTION * min(margin, SUREST) - DENIES_IT
+    least = DENIES_ABROAD - DENIES_ASKED * margin
+    return max((leaning(p, DENYING, cosines)[0] for p in compared(words)), default=-9.0) - least
+
+
+@cache
+def denial_weights() -> Mapping[str, float]:
+    """Return how much each word and pair of words speaks for a denial; "" is always there."""
+    file = Path(__file__).with_name("denial_weights.json")
+    return {name: value / 1000 for name, value in json.loads(file.read_text("utf-8")).items()}
 
 
 def ensure_says_so(own: str) -> None:
     """Raise ConfigError for a builder's line that does not say that a machine speaks."""
     match = SAYS_SO.search(own)
-    if not match or DENIES.search(own[: match.start()]) or DENIAL.search(own.replace("’", "'")):
+    plain, before = own.replace("’", "'"), own[: match.start()] if match else ""
+    denying = DENIES.search(before) or DENIAL.search(plain) or denial_score(own, unknown, 0.0) > 0
+    if not match or denying:
         raise ConfigError(
             "ai_disclosure_line must say that an AI or a computer program speaks, and not deny "
             f"it, as in 'A computer program speaks for me.', not '{own[:80]}'."
@@ -343,7 +371,7 @@ def true_answer(
     if not code:
         return ""
     own = own.strip()
-    if own and not any(leaning(s, DENYING, cosines)[0] >= DENIES_IT for s in compared(own)):
+    if own and denial_score(own, cosines, 0.0) <= 0:
         return own
     lines = data()[code]["lines"]
     return lines[turn % len(lines)].format(name=name)

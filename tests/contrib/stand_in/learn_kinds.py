@@ -15,7 +15,7 @@ from evennia_ai.contrib.stand_in import kinds
 from evennia_ai.contrib.stand_in.languages import DATA, ENGLISH, read
 
 ROWS = Path(__file__).with_name("kinds.tsv")
-RIDGE, MOST_FEATURES, LEAST_SEEN = 5.0, 2500, 2
+RIDGE, MOST_FEATURES, LEAST_SEEN = 3.0, 3000, 2
 
 
 def read_rows(file: Path = ROWS) -> list[tuple[str, str]]:
