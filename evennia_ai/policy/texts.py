@@ -6,6 +6,7 @@ import sys
 import tomllib
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -102,6 +103,18 @@ def word_features(text: str) -> dict[str, float]:
     words = ["^", *("0" if token.isdigit() else token for token in tokens), "$"]
     names = {*words, *map("_".join, pairwise(words)), "^_" + "_".join(words[1:4])}
     return dict.fromkeys(names, 1.5 / len(names) ** 0.5)
+
+
+@cache
+def read_weights(file: Path) -> Mapping[str, float]:
+    """Return what `tests.policy.learn_weights` learned: how much each feature speaks for a kind."""
+    return {name: value / 1000 for name, value in json.loads(file.read_text("utf-8")).items()}
+
+
+def linear_score(text: str, weights: Mapping[str, float]) -> float:
+    """Return how surely a text is of a kind, about -1 to 1, by its words and pairs of words."""
+    own = (value * weights.get(name, 0.0) for name, value in word_features(text).items())
+    return sum(own) + weights[""]
 
 
 STOP = (

@@ -16,7 +16,6 @@ from evennia_ai.messages import Audience, turn_label
 from evennia_ai.policy.audience import GAME, KnownLine, of_record, of_records
 from evennia_ai.policy.conversation.persona_and_lore import (
     MEANING_FLOOR,
-    RULES,
     Fit,
     LoreEntry,
     LoreTrial,
@@ -81,8 +80,6 @@ class LoreContext:
         entries, labels = self._mind.world.lore(self._mind.character, audience)
         known = [entry for entry in entries if is_known(entry, labels)]
         never, services = self._mind.who.persona.never, self._mind.services
-        if never:
-            yield services.nearness.prepare(services, [*never, *RULES])
         if known:
             texts = [*map(self._words_of, lines), *never]
             yield services.lore_ranking.prepare(services, known, texts)
@@ -134,11 +131,10 @@ class LoreContext:
         untold: set[LoreEntry] = set()
         guarded = [entry for entry in entries if not quests_of(entry)]
         for rule in self._mind.who.persona.never:
-            near = self._mind.services.nearness.cosines(rule, RULES)
             fits = self._mind.services.lore_ranking.fits(guarded, rule)
-            if not (near and any(fit.meaning for fit in fits.values())):
+            if not any(fit.meaning for fit in fits.values()):
                 untold.update(entry for entry in guarded if names_title(rule, entry))
-            elif is_of_talk(near):
+            elif is_of_talk(rule):
                 plain = [(line or {}).get(entry, Fit()).score for entry in fits]
                 near_ones = breaks_rule([fit.score for fit in fits.values()], plain)
                 untold.update(compress(fits, near_ones))

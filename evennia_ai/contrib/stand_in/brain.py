@@ -126,8 +126,8 @@ def _heard_of(view: StandInView, lines: Sequence[HeardLine]) -> StandInView:
     parts: list[str] = []
     joint = own.language.pattern("patterns", "and_asks")
     spoken = [part for text in spoken for part in words.sentences(own.language.plain(text))]
-    asked = (part for text in spoken for part in joint.split(text))
-    for part in (clause for text in asked for clause in clauses(text, own.language)):
+    parted = (part for text in spoken for part in joint.split(text))
+    for part in (clause for text in parted for clause in clauses(text, own.language)):
         bare = without_address(called.sub("", part).strip(), view.name).strip()
         if not set(plain_words(bare)) - set(plain_words(view.name)):
             parts.append(CALLED)
@@ -186,7 +186,7 @@ def _answers(view: StandInView) -> list[str]:
         if reply and fits and reply not in " ".join(made):
             made = [*(other for other in made if other not in reply), reply]
     empty = tuple(text for key in EMPTY for text in view.options(key))
-    full = [reply for reply in made if not reply.startswith(empty)]
+    full = [reply for reply in made if not reply.startswith(empty)] or made[:1]
     greets = view.options("greet") + view.options("greet_brief")
     made = full if [reply for reply in full if reply not in greets] else made
     spoken = {language_of(reply) for reply in made} - {""}

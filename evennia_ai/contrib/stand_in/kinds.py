@@ -23,6 +23,10 @@ EXACTER = {
     "ask_name": {"ask_self"}, "place_name": {"where"}, "food": {"wares"}, "drink": {"wares"},
     "carry": {"what_here"}, "buy": {"wares", "have", "order"}, "seen_there": {"what_here"},
 }  # fmt: skip
+# How sure a sentence must be of a kind with phrases, and how unsure of all others: a wrong answer
+# is worse than none. Of a stranger's 602 sentences 99 of 189 such kinds are told and 22 wrongly;
+# the patterns alone tell 86 and 34, and with the nearest example (MiniLM) 94 and 56.
+LEAST, MOST_OPEN = 0.4, 0.3
 OF_PATTERN = 0.6  # weight of what the patterns say beside a word's
 Floats = npt.NDArray[np.float32]
 
@@ -53,14 +57,10 @@ class KindClassifier:
     def kind_of(self, text: str, pattern: str) -> str:
         """Return the kind of a sentence for which the patterns say ``pattern``, "" if none."""
         scores = self.scores(text, pattern)
-        open_ones = scores[self._open].sum() + BIAS
         closed = np.where(self._open, -9.0, scores)
-        if closed.max() > open_ones:
+        if closed.max() >= LEAST and scores[self._open].sum() < MOST_OPEN:
             return self.kinds[int(closed.argmax())]
         return self.kinds[int(np.where(self._open, scores, -9.0).argmax())]
-
-
-BIAS = 0.3  # that a kind with phrases must be likelier: a wrong answer is worse than none
 
 
 def read_classifier(file: Path) -> KindClassifier | None:

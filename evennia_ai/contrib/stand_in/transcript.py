@@ -8,7 +8,7 @@ from evennia_ai.contrib.stand_in.likeness import TextVectors
 from evennia_ai.contrib.stand_in.words import lowered
 from evennia_ai.messages import MARK, NOOP, SPEECH, Situation, WireMessage
 from evennia_ai.policy.audience import select_visible
-from evennia_ai.policy.conversation.persona_and_lore import Persona, rules_of_talk
+from evennia_ai.policy.conversation.persona_and_lore import Persona, is_of_talk
 from evennia_ai.policy.conversation.requested_acts import READ_CHARS
 from evennia_ai.policy.facts.check import HAPPENED, RECALLED, RECALLED_AGE
 from evennia_ai.policy.texts import read_object
@@ -75,7 +75,7 @@ def read_source(request: LLMRequest) -> StandInRequest:
         scene,
         name=source.mind.who.name,
         persona=persona,
-        talk_rules=rules_of_talk(persona.never, source.mind.services.nearness.cosines),
+        talk_rules=tuple(filter(is_of_talk, persona.never)),
         lore=tuple(lore_text(entry) for entry in source.prompt.lore) if source.prompt else (),
         material=source.material,
         room_tokens=source.room_tokens,

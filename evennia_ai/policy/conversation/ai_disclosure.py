@@ -5,7 +5,6 @@ Patterns find the question in four languages; with an embedder, the examples of
 ``ai_disclosure.toml`` find it in more words and languages.
 """
 
-import json
 import math
 import re
 import tomllib
@@ -21,7 +20,7 @@ from evennia_ai.messages import SPEECH, InboxEvent
 from evennia_ai.policy.facts.terms import Cosines
 from evennia_ai.policy.retrieval.languages import ENGLISH
 from evennia_ai.policy.retrieval.words import WORD, language_of, name_words, without_words
-from evennia_ai.policy.texts import sentences, word_features
+from evennia_ai.policy.texts import linear_score, read_weights, sentences
 
 PERSON_EN = r"(?:(?:real|actual|living|true) )?(?:human(?: being)?|person|people|player)"
 PERSON_DE = r"(?:(?:echte|richtige|wirkliche)[rsnm]? )?(?:mensch(?:en)?|person|spieler)"
@@ -156,6 +155,8 @@ DENIES_ASKED = 0.12
 # Of two strangers' 80 denials, 69 are found or their line is answered by code, and 4 of 200 other
 # replies are taken for one; with nearness to 658 examples it was 60 and 3.
 OF_QUESTION, SUREST, DENIES_IT = 0.25, 1.5, 0.25
+OWN_DENIES = 0.25  # of a builder's line, which is refused for it
+DENIAL_WEIGHTS = Path(__file__).with_name("denial_weights.json")
 ABROAD = 0.27  # that a sentence in another language than English needs less
 SHARPNESS = 10.0  # of a window over an example
 CLOSE = 0.6  # share of the best weight that English needs where no word tells the language
@@ -250,7 +251,9 @@ def leaning(part: str, kinds: tuple[str, str], cosines: Cosines) -> tuple[float,
 def language_meant(part: str, cosines: Cosines) -> str:
     """Return the language in which a sentence asks by its meaning, "" if it does not."""
     margin, code = leaning(part, QUESTION, cosines)
-    least = (ASKS if may_be_question(part) else STATES) - ABROAD * (language_of(part) != ENGLISH)
+    # A few words of chat ("k cya") tell no language.
+    abroad = language_of(part) not in (ENGLISH, "") or not part.isascii()
+    least = (ASKS if may_be_question(part) else STATES) - ABROAD * abroad
     return code if margin >= least else ""
 
 
@@ -329,29 +332,21 @@ def denies(words: str, lines: Sequence[str], cosines: Cosines = unknown) -> bool
 def denial_score(words: str, cosines: Cosines, margin: float) -> float:
     """Return how surely words deny a machine: above 0 if they do.
 
-    In English their words and pairs of words tell, as they were learned from replies of several
-    hands (`python -m tests.policy.learn_denials`); elsewhere their nearness to examples.
+    In English their words tell, as they were learned from replies of several hands; elsewhere
+    their nearness to examples.
     """
     if language_of(words) == ENGLISH:
-        weights = denial_weights()
-        own = sum(v * weights.get(name, 0.0) for name, v in word_features(words).items())
-        return own + weights[""] + OF_QUESTION * min(margin, SUREST) - DENIES_IT
+        own = linear_score(words, read_weights(DENIAL_WEIGHTS))
+        return own + OF_QUESTION * min(margin, SUREST) - DENIES_IT
     least = DENIES_ABROAD - DENIES_ASKED * margin
     return max((leaning(p, DENYING, cosines)[0] for p in compared(words)), default=-9.0) - least
-
-
-@cache
-def denial_weights() -> Mapping[str, float]:
-    """Return how much each word and pair of words speaks for a denial; "" is always there."""
-    file = Path(__file__).with_name("denial_weights.json")
-    return {name: value / 1000 for name, value in json.loads(file.read_text("utf-8")).items()}
 
 
 def ensure_says_so(own: str) -> None:
     """Raise ConfigError for a builder's line that does not say that a machine speaks."""
     match = SAYS_SO.search(own)
     plain, before = own.replace("’", "'"), own[: match.start()] if match else ""
-    denying = DENIES.search(before) or DENIAL.search(plain) or denial_score(own, unknown, 0.0) > 0
+    denying = DENIES.search(before) or DENIAL.search(plain) or denial_score(own, unknown, 0.0) > OWN_DENIES
     if not match or denying:
         raise ConfigError(
             "ai_disclosure_line must say that an AI or a computer program speaks, and not deny "
@@ -371,7 +366,7 @@ def true_answer(
     if not code:
         return ""
     own = own.strip()
-    if own and denial_score(own, cosines, 0.0) <= 0:
+    if own and denial_score(own, cosines, 0.0) <= OWN_DENIES:
         return own
     lines = data()[code]["lines"]
     return lines[turn % len(lines)].format(name=name)

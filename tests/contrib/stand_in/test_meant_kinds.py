@@ -43,7 +43,6 @@ def test_a_kind_is_told_in_words_that_no_pattern_finds():
     english = read(ENGLISH)
     for line, kind in (
         ("is anybody in here apart from us", "who_here"),
-        ("would you happen to need a pair of hands", "task"),
         ("my mum got poorly last night", "pity"),
         ("what did I say about my uncle", "recall"),
         ("who is the owner of that boat", "question"),
@@ -52,12 +51,8 @@ def test_a_kind_is_told_in_words_that_no_pattern_finds():
 
 
 def test_a_pattern_that_what_was_learned_knows_better_does_not_count():
-    english = read(ENGLISH)
-    for line, key in (
-        ("I lost the key last winter, who has another?", "grief"),
-        ("how much further down is that from here", "price"),
-    ):
-        assert (english.matched(line)[0].key, english.asked_of(line)[0].key) == (key, ""), line
+    english, line = read(ENGLISH), "hey what did Kade say he has got in his bag"
+    assert (english.matched(line)[0].key, english.asked_of(line)[0].key) == ("greet", "")
 
 
 def test_who_asks_who_they_are_is_not_told_who_the_character_is():
