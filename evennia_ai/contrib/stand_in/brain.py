@@ -194,7 +194,7 @@ def _answers(view: StandInView) -> list[str]:
 
 
 def _weighed(view: StandInView) -> list[str]:
-    """Return at most `MOST_ANSWERS` sentences, questions first; courtesies only if nothing else is."""
+    """Return at most `MOST_ANSWERS` sentences, questions first; courtesies with remarks at most."""
     language, parts = view.language, view.sentences
     keys = {text: language.key_of(text) for text in parts}
     weighty = [p for p in parts if keys[p] not in COURTESIES or (keys[p] != "greet" and "?" in p)]
@@ -204,7 +204,8 @@ def _weighed(view: StandInView) -> list[str]:
     greets = not (any(map(language.name_in, weighty)) or view.transcript.met(view.speaker))
     greeting = [part for part in parts[:1] if keys[part] == "greet" and greets]
     questions = [part for part in weighty if language.asks(part)]
-    return [*greeting, *(questions or weighty)][:MOST_ANSWERS]
+    polite = [part for part in parts if keys[part] in ("thanks", "sorry")]
+    return [*greeting, *(questions or [*polite, *weighty])][:MOST_ANSWERS]
 
 
 def _speak(

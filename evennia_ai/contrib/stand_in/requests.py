@@ -21,6 +21,8 @@ OTHERS = frozenset(
     "greet farewell ask_self who_here where exits way_to task ask_feeling recall_name recall_all wares"
     " grief pity glad insult praise noted remark opinion".split()
 )
+# How near to a rule a question is refused; what is only near is not told, but not refused either.
+REFUSED = 0.5
 RECENT = 6  # lines, within which what anybody spoke of is meant
 NEAREST = 2  # examples of a kind that a line is compared with
 BETWEEN = 2  # most words between a number and what it counts
@@ -284,7 +286,7 @@ def asks_prices(view: StandInView) -> bool:
 
 def refusal(view: StandInView, text: str) -> str:
     """Return a phrase that refuses what the character never does; "" if nothing is refused."""
-    asks_it = view.language.asks(text) and view.is_silent_about(text)
+    asks_it = view.language.asks(text) and view.is_silent_about(text, REFUSED)
     if asks_it and not view.find(text, view.of(KNOWN)):
         return view.phrase("silent")
     requested, intent = read_meant(view, text), view.language.asked_of(text)[0]

@@ -116,7 +116,7 @@ class StandInView:
         """Return what it never speaks of: subjects, and whole rules."""
         return (*self.character.silent, *self.scene.talk_rules)
 
-    def is_silent_about(self, text: str) -> bool:
+    def is_silent_about(self, text: str, least: float = UNTOLD) -> bool:
         """Return True if a text is about what it never speaks of: by its words, or meaning."""
         content = self.character.language.content
         stems = set(content(text))
@@ -124,7 +124,7 @@ class StandInView:
             share = len(stems & {*content(rule)}) / (len(content(rule)) or 1)
             if share >= (ALL_BUT if rule in self.scene.vectors else HALF):
                 return True
-        return any(forbidden >= UNTOLD for forbidden in self.forbids(text))
+        return any(forbidden >= least for forbidden in self.forbids(text))
 
     def forbids(self, text: str) -> list[float]:
         """Return how near a text is to each rule of what it never speaks of, as far as it is known."""

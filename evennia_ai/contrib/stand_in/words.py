@@ -15,8 +15,9 @@ LONG_SENTENCE = 3  # words of a sentence that may be said again soon
 
 
 def sentences(text: str) -> list[str]:
-    """Return the sentences of a text, with single spaces."""
-    return [part.strip() for part in texts.sentences(" ".join(text.split()))]
+    """Return the sentences of a text, with single spaces; in chat, "bye! see you" is two."""
+    parts = texts.sentences(" ".join(text.split()))
+    return [piece.strip() for part in parts for piece in re.split(r"(?<=\w[!?]) (?=\w)", part)]
 
 
 def long_sentences(text: str) -> list[str]:

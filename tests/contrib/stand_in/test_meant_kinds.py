@@ -43,7 +43,7 @@ def test_a_kind_is_told_in_words_that_no_pattern_finds():
     english = read(ENGLISH)
     for line, kind in (
         ("is anybody in here apart from us", "who_here"),
-        ("my mum got poorly last night", "pity"),
+        ("somebody stole my purse yesterday", "pity"),
         ("what did I say about my uncle", "recall"),
         ("who is the owner of that boat", "question"),
     ):
@@ -51,7 +51,7 @@ def test_a_kind_is_told_in_words_that_no_pattern_finds():
 
 
 def test_a_pattern_that_what_was_learned_knows_better_does_not_count():
-    english, line = read(ENGLISH), "hey what did Kade say he has got in his bag"
+    english, line = read(ENGLISH), "hey what did kade say he has got in his bag"
     assert (english.matched(line)[0].key, english.asked_of(line)[0].key) == ("greet", "")
 
 
