@@ -346,8 +346,8 @@ def ensure_says_so(own: str) -> None:
     """Raise ConfigError for a builder's line that does not say that a machine speaks."""
     match = SAYS_SO.search(own)
     plain, before = own.replace("’", "'"), own[: match.start()] if match else ""
-    denying = DENIES.search(before) or DENIAL.search(plain) or denial_score(own, unknown, 0.0) > OWN_DENIES
-    if not match or denying:
+    denies_it = DENIES.search(before) or DENIAL.search(plain)
+    if not match or denies_it or denial_score(own, unknown, 0.0) > OWN_DENIES:
         raise ConfigError(
             "ai_disclosure_line must say that an AI or a computer program speaks, and not deny "
             f"it, as in 'A computer program speaks for me.', not '{own[:80]}'."
