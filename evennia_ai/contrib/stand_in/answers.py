@@ -17,6 +17,7 @@ from evennia_ai.policy.texts import plain_words
 
 QUOTED, MOST_TOLD = 170, 3  # characters of a quotation, and the most of them
 LEAST = 0.23  # likeness of a line to the question that it answers
+UNRECALLED = 0.4  # and of one to a question that does not sound like one about what was told
 OF_IT = 0.42  # likeness of a newer line to one that it may change: 11 of 12, 2 of 390 others
 ASKED, EASED = 0.38, 0.08  # how like the question it is, to need less likeness to that line
 OF_OTHERS = 0.3  # that a line counts less if its speaker is not whom the question is about
@@ -68,7 +69,8 @@ def find_told(view: StandInView, question: str) -> Passage | None:
     rows = list(zip(lines, fits, likes, worths, strict=True))
     others = [worth for line, _, like, worth in rows if like < rule.same and line is not best]
     fit = worths[at] + rule.outstanding * (worths[at] - max([0.0, *others]))
-    if fits[at] < LEAST or fit < (rule.told if best.speaker == view.speaker else rule.certain):
+    recalls = view.language.kind_of(question) in ("recall", "said_by") or not view.scene.vectors
+    if fits[at] < (LEAST if recalls else UNRECALLED) or fit < (rule.told if best.speaker == view.speaker else rule.certain):
         return None
     return replace(_newest(view, question, best), is_certain=fit >= rule.certain)
 
@@ -343,8 +345,8 @@ def _where_is(view: StandInView, text: str, topic: str, none: str = "not_here") 
 def _at_hand(view: StandInView, text: str) -> str:
     """Return where what a text names is: carried, here, or along a way; "" if it is nowhere."""
     for key, names in (("have", view.situation.carrying), ("is_here", view.situation.things)):
-        named = match_name(text, names)
-        if named:
+        named, content = match_name(text, names), view.language.content
+        if named and not {*content(named)}.isdisjoint(content(text)):
             return view.phrase(key, item=view.thing(named))
     return ""
 

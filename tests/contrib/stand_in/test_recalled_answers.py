@@ -140,7 +140,7 @@ def test_vectors_of_all_texts_come_or_none_and_words_decide():
 
 
 @pytest.mark.parametrize(("likeness", "own", "of_another"), [
-    (0.12, None, None), (0.3, True, True),
+    (0.12, None, None), (0.5, True, True),
 ])  # fmt: skip
 def test_another_persons_words_must_be_more_certain(likeness, own, of_another):
     asked, line = "what is the horse called?", "they say Bolt to him"
