@@ -167,6 +167,7 @@ def shown_width(text: str) -> int:
     )
 
 
+VOWEL = re.compile(r"(?!one\b|uni|us[eu]|eu)[aeiou]|hour|heir|honest", re.IGNORECASE)  # as spoken
 ARTICLES = frozenset({"a", "an", "the", "some", "my", "your", "his", "her", "their"})
 
 
@@ -176,7 +177,7 @@ def an(name: str) -> str:
     plural = head.endswith("s") and not head.endswith(("ss", "us", "is"))
     if name.split(" ", 1)[0].lower() in ARTICLES or name.istitle() or plural:
         return name
-    return f"{'an' if name[:1].lower() in 'aeiou' else 'a'} {name}"
+    return f"{'an' if VOWEL.match(name) else 'a'} {name}"
 
 
 def fitting(text: str, columns: int) -> str:

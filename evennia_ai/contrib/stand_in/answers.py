@@ -70,7 +70,8 @@ def find_told(view: StandInView, question: str) -> Passage | None:
     others = [worth for line, _, like, worth in rows if like < rule.same and line is not best]
     fit = worths[at] + rule.outstanding * (worths[at] - max([0.0, *others]))
     recalls = view.language.kind_of(question) in ("recall", "said_by") or not view.scene.vectors
-    if fits[at] < (LEAST if recalls else UNRECALLED) or fit < (rule.told if best.speaker == view.speaker else rule.certain):
+    least = rule.told if best.speaker == view.speaker else rule.certain
+    if fits[at] < (LEAST if recalls else UNRECALLED) or fit < least:
         return None
     return replace(_newest(view, question, best), is_certain=fit >= rule.certain)
 
@@ -137,7 +138,7 @@ FEW = 4  # words of a topic that names a thing
 
 def answer(view: StandInView, text: str) -> str:
     language = view.language
-    intent, topic = view.language.asked_of(text)
+    intent, topic = language.asked_of(text)
     if not language.full:
         return view.phrase(intent.key or "other")
     asks = language.asks(text) or language.finds("follow_up", text)
@@ -168,7 +169,7 @@ def answer(view: StandInView, text: str) -> str:
 def certain_answer(view: StandInView, text: str) -> str:
     """Return what is here, was told, or is known about a question, "" if nothing surely answers it."""
     language = view.language
-    intent, topic = view.language.asked_of(text)
+    intent, topic = language.asked_of(text)
     asks = language.asks(text) or language.finds("follow_up", text)
     if not (language.full and asks):
         return ""

@@ -107,9 +107,7 @@ def read_deal(view: StandInView, text: str) -> Deal:
         kind = "order"  # "five of it!"
     if not rows and kind and kind != "about":
         goods = {} if view.language.asks(text) else view.transcript.goods
-        cost = (
-            [name for name, price in goods.items() if number_in(price) in free] if is_told else ()
-        )
+        cost = [name for name, price in goods.items() if is_told and number_in(price) in free]
         wares = before.wares or tuple(cost if len(cost) == 1 else ())
         kind = "which" if kind == "order" and before.kind == "which" else kind
     deal = Deal(kind, wares, bool(rows))
@@ -160,9 +158,10 @@ def _named(view: StandInView, text: str) -> tuple[dict[tuple[str, ...], int], di
         own = [stem(word, ENGLISH) in stems for word in words]
         at = own.index(True) if True in own else 0
         article = data.get("deal", {}).get("article", "(?!)")
-        is_common = words[at : at + 1] and words[at] in view.language.common and sum(own) < 2
+        small = view.language.common | data.get("counts", {}).keys()
+        is_common = words[at : at + 1] and words[at] in small and sum(own) < 2
         if fits and is_common and not re.fullmatch(rf"{article}|\d+", words[at - 1] if at else ""):
-            continue  # "can I go?" is about no watering can
+            continue  # "can I go?" is about no watering can, "which one?" about no one-eyed cat
         every = numbers_in(words, data.get("counts", {})).items()
         numbers = [(end, number) for end, number in every if not own[end]]
         counts = [n for end, n in numbers
