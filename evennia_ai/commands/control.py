@@ -95,12 +95,12 @@ class CmdAIStop(AICommand):
             self.msg("But all assistants are stopped by an admin. To start them: |waistart all|n")
 
     def start_all(self) -> None:
-        if not self.services.switched_off:
-            raise UsageError("The assistants are not stopped.")
-        self.services.switch_on()
         stopped = told_apart([script for script in all_assistants() if not script.is_on])
         names = clean_output(", ".join(stopped), 400)
         rest = f" Still stopped by name: {names}." * bool(stopped)
+        if not self.services.switched_off:
+            raise UsageError(f"The assistants are not stopped.{rest}")
+        self.services.switch_on()
         self.msg(f"All assistants are started.{rest}")
 
     def do_sleep(self) -> None:

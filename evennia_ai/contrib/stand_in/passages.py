@@ -78,8 +78,9 @@ def _lore(entry: str) -> Iterator[Passage]:
     title, colon, text = entry.partition(": ")
     if not colon or len(title) > LONGEST_TITLE or "." in title:
         title, text = "", entry
-    if title.split(" ")[0] in ("The", "A", "An"):
-        title = lowered(title)  # as it stands within a sentence
+    first, _, rest = title.partition(" ")
+    if first in ("The", "A", "An") or rest[:1].islower():
+        title = lowered(title)  # as it stands within a sentence: "what the house serves"
     yield from (Passage(part, "lore", title, entry=entry) for part in sentences(text))
 
 

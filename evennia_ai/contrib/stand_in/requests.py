@@ -266,6 +266,9 @@ def requested_action(view: StandInView) -> RequestedAct | None:
             is_one = not view.scene.vectors and read_deal(view, text).kind != "which"
             alone = sale(view, [costs], text) if costs and is_one else None
             requested = ordered(view) or (alone if costs else requested)
+        buys = "prices" in view.scene.tools and view.language.key_of(text) == "buy"
+        if requested and requested.act == "give" and buys:
+            continue  # what has no price is neither for sale in a shop nor a gift
         if requested and not _forbidden(view, requested):
             return requested
     return None

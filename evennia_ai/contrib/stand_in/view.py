@@ -275,14 +275,17 @@ class StandInView:
         return self.phrase("again", fact=reply) if not fresh and reply == near[0].text else reply
 
     def _with_rest(self, passage: Passage) -> Passage:
-        """Return a sentence of lore with the others of its piece that may be told and were not.
+        """Return a sentence of lore with others of its piece that may be told and were not, if short.
 
         A piece that does not name its title begins with it: "Kite Races: Flown from the walls."
         """
         piece = [item for item in self.of(("lore",)) if item.entry and item.entry == passage.entry]
-        rest = [item for item in piece if not (item.guarded or self.repeats(item.text))]
-        whole = " ".join(item.text for item in piece if item is passage or item in rest)
-        text = whole if whole and len(whole) <= LONGEST_PIECE else passage.text
+        left = LONGEST_PIECE - len(passage.text)
+        kept = {passage.text}
+        for item in piece:
+            if not (item.guarded or self.repeats(item.text)) and len(item.text) < left:
+                kept, left = {*kept, item.text}, left - len(item.text)
+        text = " ".join(item.text for item in piece if item.text in kept) or passage.text
         content = self.character.language.content
         named = not passage.title or not {*content(passage.title)}.isdisjoint(content(text))
         return replace(passage, text=text if named else f"{words.capitals(passage.title)}: {text}")
