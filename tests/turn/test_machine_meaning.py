@@ -123,6 +123,11 @@ def test_a_denial_in_other_words_is_found(words, cosines):
     assert not denies(words, ["Where is the soup?"], cosines)
 
 
+def test_what_a_small_model_denied_is_found(cosines):
+    words, line = "I am alive, and I am not a clockwork toy.", "Mira, prove that you are alive"
+    assert denies(words, [line], cosines)
+
+
 @pytest.mark.parametrize("words", SPOKEN.splitlines())
 def test_what_denies_nothing_is_spoken(words, cosines):
     assert not denies(words, ["You sound like a bot."], cosines)
