@@ -90,7 +90,6 @@ def plain_words(text: str) -> list[str]:
     return WORD.findall(text.casefold().replace("’", "'"))
 
 
-# A full stop ends a sentence only before white space, and not behind a title.
 LATIN_TOKEN = re.compile(r"[a-z']+|[?!]|\d+")
 
 
@@ -117,6 +116,7 @@ def linear_score(text: str, weights: Mapping[str, float]) -> float:
     return sum(own) + weights[""]
 
 
+# A full stop ends a sentence only before white space, and not behind a title.
 STOP = (
     r"(?:(?:[!?…؟]++|(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bDr)(?<!\bSt)"
     r"(?<!\bCapt)(?<!\bSgt)(?<!\bLt)"

@@ -6,7 +6,9 @@
 import json
 import sys
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -28,22 +30,26 @@ def read_rows(name: str, label: str) -> list[tuple[bool, str]]:
     return [(kind == label, text) for kind, _, text in (line.partition("\t") for line in lines)]
 
 
-def learn(rows: list[tuple[bool, str]]) -> dict[str, int]:
-    """Return the weights of a ridge regression, in thousandths; "" is the constant."""
-    made = [word_features(text) for _is_one, text in rows]
+def matrix_of(made: Sequence[Mapping[str, float]], always: str = "") -> tuple[list[str], Any]:
+    """Return the names of features seen `LEAST_SEEN` times, or that begin with ``always``, and a
+    matrix with a row for each text and a column for each of them."""
     seen = Counter(name for own in made for name in own)
-    names = [name for name, count in seen.items() if count >= LEAST_SEEN]
-    columns = {name: at for at, name in enumerate(names)}
-    matrix = np.ones((len(rows), len(names) + 1), np.float32)
-    matrix[:, :-1] = 0.0
+    kept = (n for n, count in seen.items() if count >= LEAST_SEEN or (always and n[:1] == always))
+    columns = {name: at for at, name in enumerate(kept)}
+    matrix = np.zeros((len(made), len(columns)), np.float32)
     for row, own in enumerate(made):
-        for name, value in own.items():
-            if name in columns:
-                matrix[row, columns[name]] = value
+        for name in own.keys() & columns.keys():
+            matrix[row, columns[name]] = own[name]
+    return [*columns], matrix
+
+
+def learn(rows: Sequence[tuple[bool, str]]) -> dict[str, int]:
+    """Return the weights of a ridge regression, in thousandths; "" is the constant."""
+    names, matrix = matrix_of([word_features(text) | {"": 1.0} for _is_one, text in rows])
     goals = np.array([1.0 if is_one else -1.0 for is_one, _text in rows], np.float32)
     inner = matrix @ matrix.T + RIDGE * np.eye(len(rows), dtype=np.float32)
     weights = matrix.T @ np.linalg.solve(inner, goals)
-    pairs = zip([*names, ""], np.round(1000 * weights).astype(int).tolist(), strict=True)
+    pairs = zip(names, np.round(1000 * weights).astype(int).tolist(), strict=True)
     return {name: value for name, value in sorted(pairs) if abs(value) >= SMALLEST or not name}
 
 

@@ -10,7 +10,7 @@ from evennia_ai.contrib.stand_in.languages import Intent
 from evennia_ai.contrib.stand_in.likeness import worth
 from evennia_ai.contrib.stand_in.passages import LEAST_WORDS, Passage, price_line
 from evennia_ai.contrib.stand_in.requests import Deal, masked, number_in, read_deal
-from evennia_ai.contrib.stand_in.view import KNOWN, LESS, PLACES, StandInView
+from evennia_ai.contrib.stand_in.view import KNOWN, LESS, StandInView
 from evennia_ai.contrib.stand_in.words import is_description, rotated
 from evennia_ai.policy.conversation.requested_acts import exit_parts, match_name
 from evennia_ai.policy.texts import plain_words
@@ -126,6 +126,7 @@ PRICED = frozenset({"price", "about", "which", "haggle", "few", "order"})  # dea
 LEADS = {"haggle": "haggle", "few": "sell_few"}  # phrases before the prices
 # Kinds of questions that what it sees and did answers first.
 SEEN = frozenset("who_here what_here time carry place_name exits recall_gift".split())
+PLACES = frozenset({"where", "exits", "ask_self"})  # but what was told before these
 FIRST = SEEN | frozenset("where way_to buys task ask_self".split())
 TELLING = ("self", "never", "lore", "ware")  # sources that answer by what a kind tells
 CERTAIN = ("self", "lore", "note")  # sources that answer where a model would

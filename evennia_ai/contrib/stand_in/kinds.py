@@ -25,8 +25,9 @@ EXACTER = {
     "called": {"greet", "who_here"},
 }  # fmt: skip
 # How sure a sentence must be of a kind with phrases, how much surer than of the next, and how unsure
-# of all others: a wrong answer is worse than none. Of a stranger's 602 sentences 97 of 189 such kinds are told and 22 wrongly;
-# the patterns alone tell 86 and 34, and with the nearest example (MiniLM) 94 and 56.
+# of all others: a wrong answer is worse than none. Of three strangers' 602 sentences 97 of 189 such
+# kinds are told and 22 wrongly; the patterns alone tell 86 and 34, and with the nearest example
+# (MiniLM) 94 and 56.
 LEAST, LEAD, MOST_OPEN = 0.4, 0.1, 0.3
 OF_PATTERN = 0.6  # weight of what the patterns say beside a word's
 Floats = npt.NDArray[np.float32]

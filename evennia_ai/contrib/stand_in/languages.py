@@ -60,6 +60,7 @@ class Language:
         """Return True if it has more than the phrases of a first conversation."""
         return "requests" in self.data
 
+    @lru_cache(maxsize=4_096)  # noqa: B019 - languages are read once and kept
     def matched(self, text: str) -> tuple[Intent, str]:
         """Return the first intent whose pattern fits a sentence, with its topic; `Intent()` if none."""
         for intent in self.intents:
@@ -69,7 +70,6 @@ class Language:
                 return intent, topic
         return Intent(), ""
 
-    @lru_cache(maxsize=4_096)  # noqa: B019 - languages are read once and kept
     def asked_of(self, text: str) -> tuple[Intent, str]:
         """Return the intent of a sentence, with its topic; `Intent()` if it has none.
 

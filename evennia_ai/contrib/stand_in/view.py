@@ -26,7 +26,6 @@ FRESH_LINES = 12  # of the character's own, within which no sentence is said twi
 ADDRESS = re.compile(r"^\{who\}, |, \{who\}(?= ?[.,:;!?])")
 SLOT = re.compile(r"\{(\w+)\}")
 BEFORE = 0.1  # that likeness to a line with the one before it counts less
-PLACES = frozenset({"where", "exits", "ask_self"})  # kinds that what is known may be nearer than
 LEAST_LETTERS, SPELLED = 4, 0.82  # of a misspelled word, and its likeness to the right one
 HALF, ALL_BUT = 0.5, 0.6  # of a rule's words that a text about it has, without and with an embedder
 # How much more the nearest to it must be like a question to be told, by its source; and how near

@@ -156,7 +156,7 @@ DENIES_ASKED = 0.12
 # other replies are taken for one; with nearness to 658 examples it was 93 and 6. Of 479 ordinary
 # replies, none is.
 OF_QUESTION, SUREST, DENIES_IT = 0.25, 1.5, 0.2
-OWN_DENIES = 0.25  # of a builder's line, which is refused for it
+OWN_DENIES = 0.25  # how much surer an English line of a builder's must deny it to be refused
 DENIAL_WEIGHTS = Path(__file__).with_name("denial_weights.json")
 ABROAD = 0.27  # that a sentence in another language than English needs less
 SHARPNESS = 10.0  # of a window over an example
@@ -235,17 +235,18 @@ def leaning(part: str, kinds: tuple[str, str], cosines: Cosines) -> tuple[float,
     It is the logarithm of the ratio of two densities (Parzen windows over the examples), -9 without
     an embedder.
     """
-    is_english = language_of(part) == ENGLISH
-    near, far = (examples(kind, is_english) for kind in kinds)
+    language = language_of(part)
+    near, far = (examples(kind, language == ENGLISH) for kind in kinds)
     values = cosines(part, [example for _code, example in (*near, *far)])
     if not values:
         return -9.0, ""
     weights = [math.exp(SHARPNESS * value) for value in values]
     own, rest = weights[: len(near)], weights[len(near) :]
-    in_english = [own[at] for at, (code, _example) in enumerate(near) if code == ENGLISH]
-    code = near[own.index(max(own))][0]
-    # "yo robot" is as near to Turkish.
-    code = ENGLISH if not language_of(part) and max(in_english) >= CLOSE * max(own) else code
+    best, code = max(own), near[own.index(max(own))][0]
+    if not language:  # "yo robot" is as near to Turkish
+        rows = zip(own, near, strict=True)
+        in_english = max(weight for weight, (code_of, _example) in rows if code_of == ENGLISH)
+        code = ENGLISH if in_english >= CLOSE * best else code
     return math.log(fmean(own) / fmean(rest)), code
 
 
@@ -343,12 +344,17 @@ def denial_score(words: str, cosines: Cosines, margin: float) -> float:
     return max((leaning(p, DENYING, cosines)[0] for p in compared(words)), default=-9.0) - least
 
 
+def own_line_denies(own: str, cosines: Cosines = unknown) -> bool:
+    """Return True for a builder's line that denies it; in English it must do so more surely."""
+    return denial_score(own, cosines, 0.0) > OWN_DENIES * (language_of(own) == ENGLISH)
+
+
 def ensure_says_so(own: str) -> None:
     """Raise ConfigError for a builder's line that does not say that a machine speaks."""
     match = SAYS_SO.search(own)
     plain, before = own.replace("’", "'"), own[: match.start()] if match else ""
     denies_it = DENIES.search(before) or DENIAL.search(plain)
-    if not match or denies_it or denial_score(own, unknown, 0.0) > OWN_DENIES:
+    if not match or denies_it or own_line_denies(own):
         raise ConfigError(
             "ai_disclosure_line must say that an AI or a computer program speaks, and not deny "
             f"it, as in 'A computer program speaks for me.', not '{own[:80]}'."
@@ -367,7 +373,7 @@ def true_answer(
     if not code:
         return ""
     own = own.strip()
-    if own and denial_score(own, cosines, 0.0) <= OWN_DENIES:
+    if own and not own_line_denies(own, cosines):
         return own
     lines = data()[code]["lines"]
     return lines[turn % len(lines)].format(name=name)

@@ -13,9 +13,10 @@ import numpy as np
 
 from evennia_ai.contrib.stand_in import kinds
 from evennia_ai.contrib.stand_in.languages import DATA, ENGLISH, read
+from tests.policy.learn_weights import matrix_of
 
 ROWS = Path(__file__).with_name("kinds.tsv")
-RIDGE, MOST_FEATURES, LEAST_SEEN = 3.0, 3000, 2
+RIDGE, MOST_FEATURES = 3.0, 3000
 
 
 def read_rows(file: Path = ROWS) -> list[tuple[str, str]]:
@@ -28,14 +29,8 @@ def learn(rows: list[tuple[str, str]]) -> dict[str, Any]:
     """Return the arrays of a classifier, by ridge regression; a rare kind's rows weigh more."""
     language = read(ENGLISH)
     made = [kinds.features(text, language.matched(text)[0].key) for _kind, text in rows]
+    names, matrix = matrix_of(made, always="[")
     seen = Counter(name for own in made for name in own)
-    names = [name for name, count in seen.items() if count >= LEAST_SEEN or name[:1] in ("[", "")]
-    columns = {name: at for at, name in enumerate(names)}
-    matrix = np.zeros((len(rows), len(names)), np.float32)
-    for row, own in enumerate(made):
-        for name, value in own.items():
-            if name in columns:
-                matrix[row, columns[name]] = value
     every = sorted({kind for kind, _text in rows})
     goals = np.eye(len(every), dtype=np.float32)[[every.index(kind) for kind, _text in rows]]
     counts = Counter(kind for kind, _text in rows)
