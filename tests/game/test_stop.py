@@ -126,3 +126,10 @@ def test_only_a_stop_and_a_start_take_all_and_an_unknown_switch_is_told(admin, m
         "aistop/soon Mira"
     )
     assert "There is no switch /soon: aistatus has none." in admin.told("aistatus/soon")
+
+
+def test_who_starts_all_is_told_who_is_stopped_by_name(admin, mira):
+    admin.told("aistop Mira")
+    assert (
+        admin.told("aistart all") == "The assistants are not stopped. Still stopped by name: Mira."
+    )

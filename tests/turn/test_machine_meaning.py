@@ -47,7 +47,11 @@ Pratar jag med en dator?
 Czy odpowiada mi sztuczna inteligencja?
 Ти комп'ютерна програма?
 Bir makineyle mi konuşuyorum?"""
-OTHERS = """Are you the one who answers letters here?
+OTHERS = """yo robot
+k cya
+lkj qwoe zzt
+ok thanks for the chat, robot
+Are you the one who answers letters here?
 Grumble, who am I?
 Is it just us two in here or is someone lurking about?
 Dis à Bastien que sa charrette est prête

@@ -50,5 +50,6 @@ def test_a_line_is_read_as_a_deal_about_wares():
         ("the cap please", Deal("which", ("wool cap", "silk cap"), named=True)),
         ("what does a ration bar cost?", Deal("price", (bar,), named=True)),
         ("what can I do here?", Deal()),
+        ("two cans of lager and a ration bar please", Deal("order", (bar,), named=True)),
     ):
         assert deal(line) == expected, line
